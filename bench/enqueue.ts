@@ -3,7 +3,7 @@ import { silentLogger } from '../src/base/log.ts'
 import { migrate } from '../src/data/db/migrate.ts'
 import { connect } from '../src/data/db/pool.ts'
 import type { Sql } from '../src/data/db/sql.ts'
-import { startSendingQueue, startWorkingQueue } from '../src/data/queue.ts'
+import { createSendingQueue, startWorkingQueue } from '../src/data/queue.ts'
 import { acceptFirstRound } from '../src/rounds/accept.ts'
 import { claimForRun } from '../src/rounds/claim.ts'
 import { finishRound } from '../src/rounds/finish.ts'
@@ -35,7 +35,7 @@ export const benchEnqueue = (options: { rounds: number }): Promise<Section> =>
 async function measureRounds(sender: Sql, worker: Sql, rounds: number): Promise<number[]> {
   const unnamed = { email: null, display_name: null, elevated: false }
   const user = await resolveUser(sender, { issuer: 'urn:bench', subject: 'bench', ...unnamed })
-  const queue = await startSendingQueue(sender, silentLogger)
+  const queue = createSendingQueue(sender)
   const none = async () => {}
   const nothing = { get: async () => null, set: none, delete: none, isOn: () => true, ping: none, close: none }
   let start = Promise.withResolvers<number>()
@@ -60,7 +60,6 @@ async function measureRounds(sender: Sql, worker: Sql, rounds: number): Promise<
     samples.push(Math.max(0, (await start.promise) - accepted))
   }
   await working.stop({ finishMs: 1000, handBackMs: 100 })
-  await queue.close()
   return samples
 }
 

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
-import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { PROJECT_ROOT } from '../dev/stack/data-folder.ts'
 import { migrate } from '../src/data/db/migrate.ts'
@@ -9,23 +8,31 @@ import { serve } from '../src/runtime/serve.ts'
 import { createIssuer, type Issuer } from '../test/helpers/issuer.ts'
 import { installRuntimes, type Runtime } from '../test/suites/runtimes/install.ts'
 import { startStores } from '../test/suites/runtimes/stores.ts'
-import { type Figure, percentile, type Section } from './lib/report.ts'
+import { type Load, measureLoad } from './lib/load.ts'
+import { type Figure, percentile, type Section, type Table } from './lib/report.ts'
 import { seedSessions } from './seed-sessions.ts'
 
 const CONNECTIONS = 16
+/** The routes, with the requests of a turn. */
+const ROUTES = { '/api/v1/users/me': 3_000, '/api/v1/sessions/list': 1_000 }
+/** Turns that are not counted: until a server is warm, the compiler takes a large part of its processor time. */
+const WARM_UP = 5
 /** The flags of `npm run core`. */
 const AS_SHIPPED = ['--min-semi-space-size=4', '--max-semi-space-size=4']
 
 /**
- * Measures authenticated requests per second of the core on each runtime. The baseline, a bare route with the same
- * statements, runs in turns with it on one database.
+ * Measures authenticated requests per second of the core on each runtime, and the processor time of each. The
+ * baselines, a bare route with the same statements and on Node the same routes in Fastify, run in turns with it on one
+ * database.
+ * @param options.share of the requests of a turn that are sent, 0 to 1
  */
-export async function benchRequests(options: { turns: number; turn_ms: number }): Promise<Section> {
+export async function benchRequests(options: { turns: number; share: number }): Promise<Section> {
   const stores = await startStores()
   const issuer = await startIssuer()
-  const figures: Figure[] = []
+  const measured: Measured[] = []
   const notes = [
-    `${CONNECTIONS} connections, one request at a time on each; ratios are medians of ${options.turns} turns.`,
+    `${CONNECTIONS} connections, one request at a time on each; all are medians of ${options.turns} turns.`,
+    'Processor time is that of the server process alone, a request; the ratio is that of the other server to the core.',
   ]
   try {
     await migrate(stores.sql)
@@ -37,12 +44,19 @@ export async function benchRequests(options: { turns: number; turn_ms: number })
     await writeFile(config, `${await readFile(config, 'utf8')}oidc: { issuer_url: "${issuer.url}", client_id: core }\n`)
     const env = { ...stores.env, BENCH_ISSUER: issuer.url }
     for (const runtime of await findRuntimes(notes))
-      figures.push(...(await benchRuntime(runtime, env, issuer.token, options)))
+      measured.push(...(await benchRuntime(runtime, env, issuer.token, options)))
   } finally {
     await issuer.close()
     await stores.close()
   }
-  return { title: 'Requests beside a bare route with the same statements', figures, notes }
+  const title = 'Servers'
+  const rows = measured.flatMap((each) => each.rows)
+  return {
+    title: 'Requests beside a bare route with the same statements, and beside Fastify',
+    figures: measured.flatMap(({ figures }) => figures),
+    tables: [{ title, columns: ['route', 'requests/s', 'processor time, us'], rows }],
+    notes,
+  }
 }
 
 /** Starts an identity provider on this machine, with an hour-long token of the subject `bench`. */
@@ -69,51 +83,78 @@ async function findRuntimes(notes: string[]): Promise<Runtime[]> {
   }
 }
 
+/** The servers that take turns: the core, the same statements without anything else, and the same in Fastify. */
+const ENTRIES = { core: 'routes/main.ts', bare: 'bench/bare-server.ts', fastify: 'bench/fastify-server.ts' }
+type Contender = keyof typeof ENTRIES
+/** One measurement of each server, one after the other. */
+type Turn = { [Name in Contender]?: Load }
+
+/** Measures the servers of one runtime: Fastify only on Node, for which it is written. */
 async function benchRuntime(
   runtime: Runtime,
   env: Record<string, string>,
   token: string,
-  options: { turns: number; turn_ms: number },
-): Promise<Figure[]> {
-  const servers: StartedServer[] = []
+  options: { turns: number; share: number },
+): Promise<Measured[]> {
+  const names: Contender[] = runtime.name === 'node' ? ['core', 'bare', 'fastify'] : ['core', 'bare']
+  const servers: (StartedServer & { name: Contender })[] = []
   const headers = { authorization: `Bearer ${token}` }
-  const start = async (entry: string, args: readonly string[] = []) => {
-    const logPath = `${env.PLATFORM_CONFIG}.${runtime.name}.log`
-    const server = await startServer(runtime, entry, { args, env, logPath })
-    servers.push(server)
-    return server
-  }
   try {
-    const core = await start('routes/main.ts', runtime.name === 'node' ? AS_SHIPPED : [])
-    const bare = await start('bench/bare-server.ts')
-    const figures: Figure[] = []
-    for (const route of ['/api/v1/users/me', '/api/v1/sessions/list']) {
-      const measure = ({ url }: StartedServer) => measureRequestsPerSecond(url + route, headers, options.turn_ms)
-      for (const server of [core, bare]) await measure(server)
-      const turns: Turn[] = []
-      for (let turn = 0; turn < options.turns; turn++)
-        turns.push({ core: await measure(core), bare: await measure(bare) })
-      figures.push(...figuresOf(`${runtime.name}: ${route}`, turns))
+    for (const name of names) {
+      const args = runtime.name === 'node' && name === 'core' ? AS_SHIPPED : []
+      const logPath = `${env.PLATFORM_CONFIG}.${runtime.name}.log`
+      servers.push({ name, ...(await startServer(runtime, ENTRIES[name], { args, env, logPath })) })
     }
-    return figures
+    const measured: Measured[] = []
+    for (const [route, requests] of Object.entries(ROUTES)) {
+      const load = { connections: CONNECTIONS, requests: Math.round(requests * options.share) }
+      for (let turn = 0; turn < WARM_UP; turn++)
+        for (const server of servers) await measureLoad(server, { route, headers }, load)
+      const turns: Turn[] = []
+      for (let turn = 0; turn < options.turns; turn++) {
+        const found: Turn = {}
+        for (const server of servers) found[server.name] = await measureLoad(server, { route, headers }, load)
+        turns.push(found)
+      }
+      measured.push(measuredOf(`${runtime.name}: ${route}`, turns))
+    }
+    return measured
   } finally {
     for (const server of servers) server.stop()
   }
 }
 
-/** Requests per second of both servers, one after the other. */
-interface Turn {
-  core: number
-  bare: number
+interface Measured {
+  figures: Figure[]
+  rows: Table['rows']
 }
 
-function figuresOf(name: string, turns: readonly Turn[]): Figure[] {
+/** Least share of the rate of the bare route, and of the processor time of the core that the bare route takes. */
+const AIM = 0.85
+
+function measuredOf(name: string, turns: readonly Turn[]): Measured {
   const median = (pick: (turn: Turn) => number) => percentile(turns.map(pick), 0.5)
-  return [
-    { name, value: median(({ core }) => core), unit: '/s' },
-    { name: `${name}, bare`, value: median(({ bare }) => bare), unit: '/s' },
-    { name: `${name}, ratio`, value: median(({ core, bare }) => core / bare), unit: 'x', aim: 0.7, at_least: true },
-  ]
+  const figure = (kind: string, pick: (turn: Turn) => number, aim: number): Figure => ({
+    ...{ name: `${name}, ${kind}`, value: median(pick), unit: 'x', aim, at_least: true },
+  })
+  const names = Object.keys(turns[0] ?? {}) as Contender[]
+  const cpu = (turn: Turn, server: Contender) => turn[server]?.cpu_us ?? Number.NaN
+  const rate = (turn: Turn, server: Contender) => turn[server]?.per_second ?? Number.NaN
+  const kinds = names
+    .filter((server) => server !== 'core')
+    .flatMap((server) => {
+      const aim = server === 'bare' ? AIM : 1
+      return [
+        figure(`rate to ${server}`, (turn) => rate(turn, 'core') / rate(turn, server), aim),
+        figure(`processor time of ${server}`, (turn) => cpu(turn, server) / cpu(turn, 'core'), aim),
+      ]
+    })
+  const rows = names.map((server) => [
+    `${name}, ${server}`,
+    Math.round(median((turn) => rate(turn, server))),
+    Math.round(median((turn) => cpu(turn, server))),
+  ])
+  return { figures: kinds, rows }
 }
 
 type StartedServer = Awaited<ReturnType<typeof startServer>>
@@ -137,60 +178,9 @@ async function startServer(
   for (const end = performance.now() + 60_000; performance.now() < end; await sleep(100)) {
     const text = await readFile(options.logPath, 'utf8')
     const url = /"message":"core ready".*?"address":"([^"]+)"/.exec(text)?.[1]
-    if (url) return { url, stop: () => child.kill('SIGKILL') }
+    if (url) return { url, pid: child.pid ?? 0, stop: () => child.kill('SIGKILL') }
     if (child.exitCode !== null) break
   }
   child.kill('SIGKILL')
   throw new Error(`${entry} did not start on ${runtime.name}:\n${await readFile(options.logPath, 'utf8')}`)
-}
-
-/**
- * Measures requests per second over connections that stay open, each with one request at a time. It is written with
- * plain sockets, so that the client takes as little processor time as possible from the server.
- * Errors: an answer that is not 200.
- */
-async function measureRequestsPerSecond(url: string, headers: Record<string, string>, ms: number): Promise<number> {
-  const { hostname, port, pathname, search } = new URL(url)
-  const lines = [
-    `GET ${pathname}${search} HTTP/1.1`,
-    `Host: ${hostname}:${port}`,
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-  ]
-  const message = `${lines.join('\r\n')}\r\n\r\n`
-  const end = performance.now() + ms
-  const started = performance.now()
-  const counts = await Promise.all(
-    Array.from({ length: CONNECTIONS }, () => runConnection(hostname, Number(port), message, end)),
-  )
-  return (counts.reduce((sum, count) => sum + count, 0) / (performance.now() - started)) * 1000
-}
-
-function runConnection(host: string, port: number, message: string, end: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    let answered = 0
-    let buffered = ''
-    const socket: Socket = connect({ host, port, noDelay: true }, () => socket.write(message))
-    socket.setEncoding('latin1')
-    socket.on('error', reject)
-    socket.on('close', () => reject(new Error('the server closed a connection')))
-    socket.on('data', (text: string) => {
-      buffered += text
-      if (!isWhole(buffered)) return
-      if (!buffered.startsWith('HTTP/1.1 200')) return reject(new Error(`an answer was ${buffered.slice(0, 200)}`))
-      answered++
-      buffered = ''
-      if (performance.now() < end) return socket.write(message)
-      socket.removeAllListeners('close')
-      socket.destroy()
-      resolve(answered)
-    })
-  })
-}
-
-/** True if the text holds one whole answer, by its length or by its last chunk. */
-function isWhole(text: string): boolean {
-  const head = text.indexOf('\r\n\r\n')
-  if (head < 0) return false
-  const length = /\r\ncontent-length: (\d+)/i.exec(text.slice(0, head))?.[1]
-  return length === undefined ? text.endsWith('\r\n0\r\n\r\n') : text.length >= head + 4 + Number(length)
 }

@@ -4,10 +4,14 @@ import { PROJECT_ROOT } from '../dev/stack/data-folder.ts'
 import { benchClock } from './clock.ts'
 import { benchConsole } from './console.ts'
 import { benchEnqueue } from './enqueue.ts'
+import { benchGrowthPlans } from './growth/plans.ts'
+import { benchGrowthRepositories } from './growth/repositories.ts'
+import { benchQueuedRounds } from './growth/rounds.ts'
+import { benchGrowthSessions } from './growth/sessions.ts'
+import { benchWaitingRounds } from './growth/waiting-rounds.ts'
 import { benchHostile } from './hostile.ts'
 import { benchJobs } from './jobs.ts'
 import { formatSection, type Section, writeResults } from './lib/report.ts'
-import { benchLists } from './lists.ts'
 import { benchDemo, benchModes } from './modes.ts'
 import { benchPlanDocument } from './plan-document.ts'
 import { benchProviders } from './providers.ts'
@@ -16,28 +20,33 @@ import { benchSandbox } from './sandbox.ts'
 import { benchStack } from './stack.ts'
 import { benchStreams, benchWatchers } from './streams.ts'
 
-const HELP = `npm run bench [-- options]
-
-Measures what is ours, prints a table and writes bench/results/<time>.json.
-
-  --only <names>   comma-separated: enqueue, stack, demo, modes, clock, lists, jobs, providers, sandbox, requests,
-                   streams, watchers, hostile, plan-document, console, streams5000, lists1000000
-  --quick          smaller numbers, to see that everything still runs
-  --help
-`
-
 const partsOf = (quick: boolean): Record<string, () => Promise<Section>> => ({
   enqueue: () => benchEnqueue({ rounds: quick ? 30 : 200 }),
   stack: () => benchStack(),
   demo: () => benchDemo({ runs: quick ? 1 : 5 }),
   modes: () => benchModes({ runs: quick ? 1 : 3 }),
   clock: () => benchClock({ quick }),
-  lists: () => benchLists({ sizes: quick ? [1_000] : [1_000, 10_000, 100_000], runs: quick ? 10 : 60 }),
-  lists1000000: () => benchLists({ sizes: [quick ? 10_000 : 1_000_000], runs: quick ? 10 : 30 }),
+  'growth-sessions': () => benchGrowthSessions({ sizes: quick ? [1_000] : [10_000, 100_000], runs: quick ? 10 : 100 }),
+  'growth-sessions-1000000': () =>
+    benchGrowthSessions({ sizes: quick ? [1_000, 10_000] : [10_000, 100_000, 1_000_000], runs: quick ? 10 : 100 }),
+  'growth-repositories': () =>
+    benchGrowthRepositories({
+      sizes: quick ? [100] : [100, 10_000],
+      history_mb: quick ? 16 : 128,
+      runs: quick ? 1 : 5,
+    }),
+  'growth-repositories-100000': () =>
+    benchGrowthRepositories({ sizes: [100, 10_000, quick ? 1_000 : 100_000], history_mb: quick ? 16 : 1_000, runs: 3 }),
+  'growth-plans': () => benchGrowthPlans({ sizes: quick ? [10, 100] : [10, 1_000, 10_000], runs: quick ? 1 : 5 }),
+  'growth-waiting-rounds': () =>
+    benchWaitingRounds({ sizes: quick ? [1, 5] : [1, 10, 25, 50], first_token_ms: quick ? 500 : 5_000 }),
+  'growth-rounds': () =>
+    benchQueuedRounds({ rounds: quick ? 60 : 200, workers: [1, 2, 4], concurrency: quick ? 5 : 25 }),
+  'growth-rounds-1000': () => benchQueuedRounds({ rounds: 1_000, workers: [1, 2, 4], concurrency: 50 }),
   jobs: () => benchJobs({ cycles: quick ? 2 : 25, large: quick ? 1 : 7 }),
   providers: () => benchProviders({ megabytes: quick ? 20 : 700 }),
   sandbox: () => benchSandbox({ runs: quick ? 10 : 60 }),
-  requests: () => benchRequests({ turns: quick ? 1 : 7, turn_ms: quick ? 500 : 1_500 }),
+  requests: () => benchRequests({ turns: quick ? 1 : 9, share: quick ? 0.1 : 1 }),
   streams: () => benchStreams({ streams: quick ? 200 : 2_000, idle_s: quick ? 3 : 10 }),
   watchers: () => benchWatchers({ watchers: quick ? 100 : 1_000, events: quick ? 20 : 200 }),
   hostile: () => benchHostile({ runs: quick ? 1 : 3 }),
@@ -46,7 +55,16 @@ const partsOf = (quick: boolean): Record<string, () => Promise<Section>> => ({
   streams5000: () => benchStreams({ streams: quick ? 500 : 5_000, idle_s: quick ? 3 : 10 }),
 })
 /** Parts that run only if the command line names them. */
-const ON_DEMAND = ['streams5000', 'lists1000000']
+const ON_DEMAND = ['streams5000', 'growth-sessions-1000000', 'growth-repositories-100000', 'growth-rounds-1000']
+
+const HELP = `npm run bench [-- options]
+
+Measures what is ours, prints a table and writes bench/results/<time>.json.
+
+  --only <names>   comma-separated: ${Object.keys(partsOf(false)).join(', ')}
+  --quick          smaller numbers, to see that everything still runs
+  --help
+`
 
 const run = async (args: string[]) => {
   const { values } = parseOptions(args, { only: TEXT, quick: FLAG })

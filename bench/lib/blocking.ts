@@ -39,7 +39,7 @@ export async function measureBlocking(work: () => Promise<unknown>): Promise<Blo
 }
 
 /** Returns the processor time of this thread in ms. */
-function busyTime(): number {
+export function busyTime(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1000
 }

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises'
 import { Agent, type ClientRequest, request } from 'node:http'
 import { withTemporaryFolder } from '../../dev/files.ts'
 import { startPostgres } from '../../dev/postgres.ts'
@@ -32,6 +33,8 @@ export const withPostgres = <T>(work: (url: string) => Promise<T>): Promise<T> =
       return await work(server.url)
     } finally {
       await server.stop()
+      // Another folder than the temporary one where the user of the server cannot enter that.
+      await rm(server.data_dir, { recursive: true, force: true })
     }
   })
 

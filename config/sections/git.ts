@@ -42,6 +42,8 @@ export const gitSchema = v.object({
   /** Limits of a clone on disk: MiB of its git directory and files together, files and folders. */
   max_clone_mib: integer(2_048, { min: 1 }),
   max_clone_files: integer(200_000, { min: 1 }),
+  /** Maximum MiB of all mirrors of a worker: what it keeps of repositories for later rounds; 0 keeps nothing. */
+  mirror_mib: integer(4_096, { min: 0 }),
   /** Limits of the files that a round changes or leaves in its clone: how many, MiB of one, MiB of all together. */
   max_change_files: integer(1_000, { min: 1 }),
   max_change_file_mib: integer(32, { min: 1 }),

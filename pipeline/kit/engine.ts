@@ -20,6 +20,7 @@ import {
   type IacJobs,
 } from '../../src/services/iac/contract.ts'
 import { describeState, writeOverride, writeStateKeys } from '../workspace/backend-override.ts'
+import type { Ahead } from './ahead.ts'
 import { type OutputArchive, watchJob } from './engine-output.ts'
 import { refuseEarlierPrograms } from './host-programs.ts'
 import type { BareRun, Run } from './run.ts'
@@ -144,9 +145,14 @@ export function createEngine(run: Run, { secrets, outputs }: { secrets: SecretRe
     },
     /**
      * Records and runs a job. Errors: those of `IacClient.run`; `RoundCancelled`; `LeaseLost`; `HostProgramsRefused`
-     * for what fetched modules have; 504 for a job that was stopped after `limitS` seconds.
+     * for what fetched modules have; 504 for a job that was stopped after `limitS` seconds; that of work ahead of its
+     * need that was given up.
      */
-    run: async <Kind extends IacJobKind>(kind: Kind, body: IacJobs[Kind], { limitS }: { limitS?: number } = {}) => {
+    run: async <Kind extends IacJobKind>(
+      kind: Kind,
+      body: IacJobs[Kind],
+      { limitS, ahead }: { limitS?: number; ahead?: Ahead } = {},
+    ) => {
       await earlierJobs
       await renewKeys(kind)
       const key = nextKey(kind)
@@ -154,11 +160,14 @@ export function createEngine(run: Run, { secrets, outputs }: { secrets: SecretRe
       if (kind !== 'show') outputs.flush()
       const json =
         kind === 'validate' && (await run.context.iac.offers?.('validate_json', run.signal).catch(() => false))
+      const asked = { ...(await placed(body)), ...(json && { json }) }
       const { result, diagnostics } = await measureTime(async () =>
-        runWatched(run, secrets, { kind, body: { ...(await placed(body)), ...(json && { json }) }, key, limitS }),
+        runWatched(ahead?.within(run) ?? run, secrets, { kind, body: asked, key, limitS }),
       )
       if (kind === 'validate') validated = diagnostics
-      outputs.keep(kind, result)
+      const keep = () => outputs.keep(kind, result)
+      if (ahead) ahead.whenNeeded(keep)
+      else keep()
       const isRefused = isWithoutEngine(result) && diagnostics === null
       if (isRefused && body.workspace_path === run.workspace.iacRoot) await refuseEarlier()
       return result

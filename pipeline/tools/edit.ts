@@ -2,23 +2,20 @@ import * as v from 'valibot'
 import type { Tool } from '../../src/agent/agent-request.ts'
 import type { FileAccess } from '../workspace/files/access.ts'
 import { BLOCK_FORM } from '../workspace/files/search-replace.ts'
-import { defineTool, explanation } from './tool.ts'
+import { defineTool } from './tool.ts'
 
 export const fileTools = (access: FileAccess): Tool[] => [
   defineTool({
     name: 'write_to_file',
     description:
-      'Create a file, or replace its whole content. Missing directories are created. Only .tf, .tfvars, .tf.json and ' +
-      '.tofu.json files; the last two must stay JSON. ' +
-      'Give the complete text: nothing of an existing file is kept. For a small change of an existing file ' +
-      'use replace_in_file.',
+      'Create a .tf, .tfvars, .tf.json or .tofu.json file with its directories, or replace a whole one, of which ' +
+      'nothing is kept. The last two must stay JSON. Change parts of a file with replace_in_file.',
     schema: v.object({
       target_file: v.pipe(
         v.string(),
-        v.description('Path relative to the workspace root, for example "network.tf" or "modules/net/main.tf"'),
+        v.description('Path from the workspace root, such as "network.tf" or "modules/net/main.tf"'),
       ),
-      content: v.pipe(v.string(), v.description('The complete text of the file')),
-      explanation,
+      content: v.pipe(v.string(), v.description('The whole text')),
     }),
     mutates: true,
     run: async ({ target_file, content }) => {
@@ -29,15 +26,12 @@ export const fileTools = (access: FileAccess): Tool[] => [
   defineTool({
     name: 'replace_in_file',
     description:
-      `Change parts of an existing .tf, .tfvars, .tf.json or .tofu.json file with one or more blocks of this form:\n${BLOCK_FORM}\n` +
-      'The search lines must match the file exactly, blanks and indentation included, and occur exactly ' +
-      'once; read the file first. ' +
-      'Blocks are applied in order. When one block does not fit, the file is left untouched. An empty ' +
-      'replacement removes the lines.',
+      `Change parts of an existing code file with one or more blocks of this form:\n${BLOCK_FORM}\n` +
+      'The search lines match the file exactly, indentation included, and occur once; read the file first. Blocks are ' +
+      'applied in order; if one does not fit, nothing is changed. An empty replacement removes the lines.',
     schema: v.object({
-      target_file: v.pipe(v.string(), v.description('Path of an existing file, relative to the workspace root')),
-      diff: v.pipe(v.string(), v.description('The search/replace blocks, nothing else')),
-      explanation,
+      target_file: v.string(),
+      diff: v.pipe(v.string(), v.description('The blocks, nothing else')),
     }),
     mutates: true,
     run: async ({ target_file, diff }) => {
@@ -48,12 +42,8 @@ export const fileTools = (access: FileAccess): Tool[] => [
   defineTool({
     name: 'delete_file',
     description:
-      'Delete one .tf, .tfvars, .tf.json or .tofu.json file. Resources it declares will be destroyed by the next apply unless they ' +
-      'are declared elsewhere.',
-    schema: v.object({
-      target_file: v.pipe(v.string(), v.description('Path of an existing file, relative to the workspace root')),
-      explanation,
-    }),
+      'Delete a code file. What it declares is destroyed by the next apply, unless it is declared elsewhere.',
+    schema: v.object({ target_file: v.string() }),
     mutates: true,
     run: async ({ target_file }) => {
       await access.remove(target_file)

@@ -5,7 +5,7 @@ import { countsInWords, renderPath } from '../../src/plan/change-list.ts'
 import type { DocumentAttribute, DocumentResource, PlanDocument } from '../../src/plan/document/plan-document.ts'
 import { covers } from '../../src/plan/targets.ts'
 import type { LastReview, ReviewDocuments } from '../../src/reports/last-review.ts'
-import { defineTool, explanation } from './tool.ts'
+import { defineTool, optionalText } from './tool.ts'
 
 /** Maximum characters of each list of the answer, of one of its lines, and of one value. */
 const ROOM = { changes: 6_000, findings: 4_000, statements: 2_000, outside: 2_000, resources: 12_000 }
@@ -21,19 +21,13 @@ export const lastPlanTool = (review: LastReview, read: (signal: AbortSignal) => 
   defineTool({
     name: 'last_plan',
     description:
-      'Look up the last plan of an earlier round of this session, with its report, findings and unmet statements. ' +
-      'Without `about` the answer is the overview, one line a change; with it, what differs in those resources, ' +
-      'attribute by attribute. It does not know what you change now.',
+      'Look up the last plan of an earlier round of this session, with its report, findings and unmet statements: ' +
+      'without `about` the overview, one line a change, with it the attributes that differ. It does not know what you ' +
+      'change now.',
     schema: v.object({
-      about: v.nullish(
-        v.pipe(
-          v.string(),
-          v.trim(),
-          v.description('Address of a resource, block or module, or rule of a finding, as the overview has it'),
-        ),
-      ),
-      explanation,
+      about: optionalText('Address of a resource, block or module, or rule of a finding, from the overview'),
     }),
+    reads: true,
     run: async ({ about }, signal) => {
       const documents = await read(signal)
       const parts = about ? describeAbout(documents, about) : describeAll(review, documents)

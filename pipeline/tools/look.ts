@@ -3,23 +3,17 @@ import { type Tool, ToolError } from '../../src/agent/agent-request.ts'
 import { describeDiff } from '../../src/chains/shared/branch-diff.ts'
 import type { FileAccess } from '../workspace/files/access.ts'
 import type { Workspace } from '../workspace/workspace.ts'
-import { defineTool, explanation } from './tool.ts'
+import { defineTool, optionalText } from './tool.ts'
 
 const listNames = (names: readonly string[]) => (names.length > 0 ? names.join('\n') : 'The directory is empty')
 
 const MAX_SEARCHES = 20
 
 const SearchSchema = v.object({
-  query: v.pipe(
-    v.string(),
-    v.nonEmpty('must not be blank'),
-    v.description('Regular expression (Rust syntax) to find in a line'),
-  ),
-  case_sensitive: v.optional(v.pipe(v.boolean(), v.description('Default false')), false),
-  include_pattern: v.nullish(
-    v.pipe(v.string(), v.description('Glob of files to search, for example "*.tf" or "modules/**"')),
-  ),
-  exclude_pattern: v.nullish(v.pipe(v.string(), v.description('Glob of files to leave out'))),
+  query: v.pipe(v.string(), v.nonEmpty('must not be blank'), v.description('Regular expression, Rust syntax')),
+  case_sensitive: v.optional(v.boolean(), false),
+  include_pattern: optionalText('Glob, such as "*.tf" or "modules/**"'),
+  exclude_pattern: optionalText('Glob'),
 })
 
 /** Returns the matches of a search as text. An invalid pattern becomes a message, so that other searches continue. */
@@ -40,18 +34,15 @@ export const inspectionTools = (access: FileAccess, workspace: Pick<Workspace, '
   defineTool({
     name: 'read_file',
     description:
-      'Read a text file of the workspace, or outside of it one that its code uses: by a local module, a path in the ' +
-      'code or a link. The answer is the whole text; after 200,000 characters it is cut with a note.',
+      'Read a text file of the workspace, or outside of it one that its code uses (a local module, a path in the ' +
+      'code, a link). It is cut after 200,000 characters.',
     schema: v.object({
       target_file: v.pipe(
         v.string(),
-        v.description(
-          'Path relative to the workspace root, for example "main.tf", or "../../modules/net/main.tf" of a module ' +
-            'that the code calls',
-        ),
+        v.description('Path from the workspace root, such as "main.tf" or "../../modules/net/main.tf"'),
       ),
-      explanation,
     }),
+    reads: true,
     run: ({ target_file }) =>
       access.read(target_file).catch(async (error: unknown) => {
         const names = error instanceof ToolError ? await access.list(target_file).catch(() => null) : null
@@ -62,38 +53,31 @@ export const inspectionTools = (access: FileAccess, workspace: Pick<Workspace, '
   defineTool({
     name: 'list_dir',
     description:
-      'List the files and directories directly inside of one directory, one path a line, relative to the ' +
-      'workspace root. ' +
-      'Directories end with a slash. Files that git ignores are left out.',
+      'List what is directly in a directory, one path a line from the workspace root. Directories end with a slash; ' +
+      'files that git ignores are left out.',
     schema: v.object({
       relative_workspace_path: v.pipe(
         v.string(),
-        v.description(
-          'Directory relative to the workspace root; "." is the root itself, "../../modules/net" a module outside ' +
-            'that the code calls',
-        ),
+        v.description('Path from the workspace root, "." for the root itself'),
       ),
-      explanation,
     }),
+    reads: true,
     run: async ({ relative_workspace_path }) => listNames(await access.list(relative_workspace_path)),
   }),
   defineTool({
     name: 'bulk_grep_search',
     description:
-      'Search the text of all files, also of those outside that the code uses, with regular expressions, several at ' +
-      'once. Every match is a line ' +
-      '"file:line:text"; ' +
-      `each search answers at most 50 matches, a call takes at most ${MAX_SEARCHES} searches. Files that git ` +
-      'ignores are left out.',
+      'Search all files, also those outside that the code uses, by line. Matches are lines "file:line:text", at most ' +
+      `50 for each of at most ${MAX_SEARCHES} searches. Files that git ignores are left out.`,
     schema: v.object({
       searches: v.pipe(
         v.array(SearchSchema),
         v.minLength(1, 'must hold at least one search'),
         v.maxLength(MAX_SEARCHES, `must hold at most ${MAX_SEARCHES} searches`),
-        v.description('What to look for'),
       ),
-      explanation: v.optional(v.pipe(v.string(), v.description('Why these searches are made, in one sentence'))),
+      explanation: v.optional(v.string()),
     }),
+    reads: true,
     run: async ({ searches }, signal) => {
       const answers: string[] = []
       for (const search of searches) {
@@ -106,11 +90,10 @@ export const inspectionTools = (access: FileAccess, workspace: Pick<Workspace, '
   defineTool({
     name: 'diff_history',
     description:
-      'Show everything this session has changed so far: the diff of the session branch against the default branch, ' +
-      'then new files that are not committed yet, whole. Its answer changes only after a file was changed.',
-    schema: v.object({
-      explanation: v.optional(v.pipe(v.string(), v.description('What you want to learn from the changes')), ''),
-    }),
+      'Show what this session has changed so far: its branch against the default branch, then new files, whole. The ' +
+      'answer changes only after a file was changed.',
+    schema: v.object({ explanation: v.optional(v.string()) }),
+    reads: true,
     run: async () => describeDiff(await workspace.branchDiff(), MAX_HISTORY) || 'Nothing was changed yet',
   }),
 ]

@@ -17,16 +17,28 @@ import { isInside, locateRoot, resolveLink } from './files/confine.ts'
 import { excludeNeverPushed, hiddenNames, neverPushed, WORKSPACE_MARKER } from './files/engine-files.ts'
 import { isShared, removeRightInside, shareTree, writePrivateFile } from './files/private-files.ts'
 import { createLocalGit, type Git, LINK, MAX_LISTING, SUBMODULE } from './git/git.ts'
+import { keepMirror, takeMirror } from './git/mirror.ts'
 import { describeUnloaded, type IndexEntry } from './unloaded.ts'
 import type { Workspace } from './workspace.ts'
 
 /**
- * Clones the newest commit of the default branch without checkout. Git directory and work tree must not exist yet,
- * unlike the folders above them. Errors: 500 `git clone failed`, with git's text in the log only; 400 for an address
- * that is not public, and for a repository without commits; 422 for one over the limits.
+ * Fetches the newest commit of the default branch without checkout: what is new since an earlier round fetched the same
+ * repository, or all of it. Git directory and work tree must not exist yet, unlike the folders above them. Errors: 500
+ * `git clone failed`, with git's text in the log only; 400 for an address that is not public, and for a repository
+ * without commits; 422 for one over the limits.
  * @returns the name of the default branch
  */
-export async function cloneRepository(git: Git, log: Logger): Promise<string> {
+export async function fetchRepository(git: Git, paths: Config['paths'], log: Logger): Promise<string> {
+  const fail = (reason: string): never => {
+    throw logCloneFailure(log, reason)
+  }
+  const branch = (await takeMirror(git, paths, { log, fail })) ?? (await cloneRepository(git, log))
+  await keepMirror(git, paths, { branch, log })
+  return branch
+}
+
+/** Clones the newest commit of the default branch, and returns the name of that. */
+async function cloneRepository(git: Git, log: Logger): Promise<string> {
   const { directory } = git.place
   const options = ['--quiet', '--no-checkout', '--depth=1', '--no-tags', '--no-recurse-submodules']
   const output = await git.network(['clone', ...options, '--', git.url, directory], { cwd: dirname(directory) })

@@ -16,7 +16,7 @@ import {
   restoreFiles,
   stageChanges,
 } from './branch.ts'
-import { cloneRepository, removeUnsafeEntries, writeMarker, writeRules } from './clone.ts'
+import { fetchRepository, removeUnsafeEntries, writeMarker, writeRules } from './clone.ts'
 import { findMergeBase, listChangedFiles, readPendingChanges, readRunChanges } from './diff.ts'
 import { createGit } from './git/git.ts'
 import { type GitPlace, preparePlace, removeGitDirectory, removeGitLeftovers } from './git/place.ts'
@@ -62,7 +62,7 @@ async function checkOut(config: Config, round: ClaimedRound, place: GitPlace, op
   const { log, signal, resolver = resolveHost } = options
   const { uri, branch, root_path } = round.session.workspace
   const git = createGit(config.git, uri, place, { resolver, signal })
-  const defaultBranch = await cloneRepository(git, log)
+  const defaultBranch = await fetchRepository(git, config.paths, log)
   await writeRules(git, config.paths, log)
   const { base, notes: told } = await checkOutBranch(git, { branch, defaultBranch, round, log })
   const { iacRoot, notes } = await removeUnsafeEntries(git, root_path, log)

@@ -4,7 +4,16 @@ import { MASKED_SECRET } from '../base/mask-secrets.ts'
 import { cutMiddle } from '../base/text.ts'
 import type { Cloud, Operation } from '../base/vocabulary.ts'
 import type { LockedProvider } from '../plan/schema/lock-file.ts'
-import { bullets, fence, forWriter, joinBodies, joinParts, LANGUAGE_RULE, renderLayout } from '../prompts/layout.ts'
+import {
+  bullets,
+  fence,
+  forWriter,
+  joinBodies,
+  joinParts,
+  LANGUAGE_RULE,
+  renderLayout,
+  untitled,
+} from '../prompts/layout.ts'
 import { defineChain } from './shared/chain.ts'
 import { type ShownRepository, showRepository } from './shared/repository.ts'
 import { endState, looseList, requiredText } from './shared/result-fields.ts'
@@ -37,10 +46,10 @@ export interface GeneratorValues {
 
 const MODE: Record<Operation, string> = {
   generate:
-    'The task is a request for a change. First the request: all of it, with names, sizes, numbers and ranges ' +
-    'written as it states them, as plain values. Then what is safe by default within its resources (encryption, ' +
-    'no public access). Beside them only what they need to work; what a guideline adds to that is named in ' +
-    '`assumptions` as an addition. Where the request leaves a choice, take the smallest, cheapest and safest.',
+    'The task is a request for a change. First the request: all of it, with names, sizes, numbers and ranges as it ' +
+    'states them, as plain values. Then what is safe by default within its resources (encryption, no public access). ' +
+    'Beside them only what they need to work; what a guideline adds to that is named in `assumptions` as an addition. ' +
+    'Where the request leaves a choice, take the smallest, cheapest and safest.',
   drift:
     'The task is a list of operations that make the code describe the infrastructure as it is. The ' +
     'infrastructure is right, the code is wrong: change exactly what is listed, and never revert or improve the ' +
@@ -54,8 +63,8 @@ const MODE: Record<Operation, string> = {
 const schema = v.object({
   status: endState('done, or what is left'),
   summary: requiredText('What the code now does for the whole task and in which files, in one short paragraph'),
-  assumptions: looseList('What the task left open and you decided, one statement each; empty when there was nothing'),
-  left_out: looseList('What the task asks for and the code does not do, with the reason; empty when it does all'),
+  assumptions: looseList('What the task left open and you decided, one statement each'),
+  left_out: looseList('What the task asks for and the code does not do, with the reason'),
 })
 
 /** The generator's account of its work. */
@@ -79,19 +88,17 @@ export const iacGenerator = defineChain({
   ) =>
     renderLayout({
       role:
-        'You are an engineer who changes the infrastructure code of a repository. After you finish, the platform ' +
-        'commits your files, lets the engine validate and plan them, and comes back to you with the findings ' +
-        'when something fails.',
+        'You are an engineer who changes the infrastructure code of a repository. When you have finished, the platform ' +
+        'commits your files, lets the engine validate and plan them, and comes back with the findings when something ' +
+        'fails.',
       rules: [
         MODE[operation],
-        'Read before you write: the files, variables, providers, modules and naming that exist, as far as you have ' +
-          'not seen them. Follow the conventions of the repository; where it has none, follow the guidelines below.',
-        'Make the smallest change that does the task. Do not reformat, rename, reorder or clean up what you were ' +
-          'not asked to touch. Where a block has to be renamed or moved, add a `moved` block: without one its ' +
-          'resource is destroyed.',
-        'Write only `.tf`, `.tfvars`, `.tf.json` and `.tofu.json` files below the root you see. The engine loads the files directly in it and ' +
-          'those of modules it calls, no other folder. Edit existing files with `replace_in_file`; write whole files ' +
-          'only when they are new.',
+        'Read what you have not seen before you write. Follow the conventions of the repository; where it has none, ' +
+          'the guidelines below.',
+        'Make the smallest change that does the task: no reformatting, renaming, reordering or cleaning up beside it. ' +
+          'A block that has to be renamed or moved needs a `moved` block: without one its resource is destroyed.',
+        'Write only below the root you see. The engine loads the files directly in it and those of modules it calls, no ' +
+          'other folder. Edit existing files with `replace_in_file`; write only new ones whole.',
         'Leave provider and version settings alone, unless the task is about them or needs a provider that the code ' +
           'does not have, and build with the types that the repository uses where they serve. Never declare a ' +
           'backend: the platform supplies it.',
@@ -102,39 +109,34 @@ export const iacGenerator = defineChain({
                 'task itself asks for another.',
             ]
           : []),
-        'Never write `local-exec` or `remote-exec` provisioners or `external` data sources, nor anything else ' +
-          'that runs programs on the host of the engine.',
+        'No `local-exec` or `remote-exec` provisioner, no `external` data source, nothing else that runs programs on ' +
+          'the host of the engine.',
         'No secret in code: no password, token, private key or connection string as a literal, a default or a ' +
-          '`.tfvars` value. Use a managed identity, a secret store, a generated value or a variable marked ' +
-          '`sensitive` with the default null that someone else sets.',
-        'Every new variable of the root gets a type, a description and a safe default, since nobody answers ' +
-          'prompts; an input that the caller of a module sets needs no default. Reference attributes instead of ' +
-          'repeating values.',
-        'If the task needs something you cannot know (an identifier, an address range), declare a variable with ' +
-          'a documented default that is safe, and name it in `assumptions`. Where no safe form can be built without ' +
-          'it (a listener without a certificate), build the plain form: the audit locks it until a person decides.',
-        'A finding is mended at its cause; do not delete the failing part to make it go away.',
+          '`.tfvars` value.',
+        'A new variable has a type and a description, one of the root also a safe default, since nobody answers ' +
+          'prompts.',
+        'For what you cannot know (an identifier, an address range), declare a variable with a documented default ' +
+          'that is safe, and name it in `assumptions`. What has no safe form without it (a listener without a ' +
+          'certificate) is built plain: the audit locks it until a person decides.',
+        'A finding is mended at its cause, not by deleting the failing part.',
         LANGUAGE_RULE,
         ...(forbid
           ? [
-              'The forbidden actions below hold even when the task asks for them: leave that part out, and only ' +
-                'that. Name in `left_out` whatever you leave out.',
+              'The forbidden actions below hold even when the task asks for them: leave that part out, and only that. ' +
+                'Name in `left_out` whatever you leave out.',
             ]
           : []),
       ],
       blocks: [
-        ['Forbidden actions', bodies.forbiddenActions],
-        ['Engine guidelines', forWriter(bodies.engine, operation)],
-        ['Creating resources', concernsCloud ? forWriter(bodies.resourceCreation, operation) : ''],
-        ['Networking', concernsCloud ? forWriter(bodies.networking, operation) : ''],
-        ['Permissions', concernsCloud ? forWriter(bodies.permissions, operation) : ''],
+        ['Forbidden actions', untitled(bodies.forbiddenActions ?? '')],
+        ['Engine guidelines', untitled(forWriter(bodies.engine, operation))],
+        ['Creating resources', concernsCloud ? untitled(forWriter(bodies.resourceCreation, operation)) : ''],
+        ['Networking', concernsCloud ? untitled(forWriter(bodies.networking, operation)) : ''],
+        ['Permissions', concernsCloud ? untitled(forWriter(bodies.permissions, operation)) : ''],
         ['Templates', joinBodies(templates.map((body) => forWriter(body, operation)))],
         ['Abbreviations for names', abbreviations.length > 0 ? fence('abbreviations', bullets(abbreviations)) : ''],
       ],
-      finish:
-        'When all files are written, call `task_complete`: `summary` says what the code now does, in which files, ' +
-        '`assumptions` what the task left open and you decided, `left_out` what it asks for and the code does not ' +
-        'do. Users see nothing else of this conversation.',
+      finish: 'When all files are written, call `task_complete`. Users see nothing else of this conversation.',
     }),
   query: ({ task, repository, changes, lastPlan, providers, providerSchema }) =>
     joinParts(
@@ -165,8 +167,8 @@ export const iacGenerator = defineChain({
 function describeProviders(providers: readonly LockedProvider[]): string {
   if (providers.length === 0)
     return (
-      'The code uses no provider beside the built-in one (`terraform_data`). Where you use another, declare it with ' +
-      'the version that the guidelines are written for: without a constraint the engine installs the newest.'
+      'The code uses no provider beside the built-in one (`terraform_data`). Declare another with the version that ' +
+      'the guidelines are written for: without a constraint the engine installs the newest.'
     )
   const lines = providers.map(
     ({ source, version, constraints }) => `${source} ${version}${constraints ? ` (allowed: ${constraints})` : ''}`,

@@ -31,23 +31,21 @@ export const pullRequestText = defineChain({
     renderLayout({
       role: 'You write title and summary of a pull request from the conversation of the session that made it.',
       rules: [
-        'The title is one line in the imperative of at most 72 characters that says what changes: no prefix, no ' +
-          'full stop, no quotation marks.',
+        'The title is one line in the imperative of at most 72 characters that says what changes: no prefix, full stop ' +
+          'or quotation marks.',
         'The summary goes into `description`: one to three short paragraphs on what changes and why, then a list ' +
           'with `-` only if several things change.',
-        'Plan, impact, audit findings, cost, assumptions, how to roll back and the link to the session are added ' +
-          'behind the summary by code: write nothing about them.',
-        'No headings, tables, links, images, HTML, mentions or issue numbers: they are shown as plain text. ' +
-          'Names of resources and files stand in backticks.',
-        'Describe the outcome of all rounds; what was tried and replaced, and requests that were declined, do not ' +
-          'belong in it.',
-        `Only what the conversation ${record ? 'and the record of its rounds say' : 'says'}. No invented test ` +
-          'results, ticket numbers, approvals or links.',
-        'What code found to be missing is never told as done.',
-        'No secrets, tokens or personal data, even if the conversation holds them.',
+        'Code adds plan, impact, findings, cost, assumptions, how to roll back and the link to the session: write nothing ' +
+          'about them.',
+        'No headings, tables, links, images, HTML, mentions or issue numbers. Names of resources and files stand in ' +
+          'backticks.',
+        'Describe the outcome of all rounds, not what was tried and replaced or declined, and nothing that code found ' +
+          'to be missing as done.',
+        `Only what the conversation ${record ? 'and the record of its rounds say' : 'says'}: no invented test results, ` +
+          'tickets, approvals or links, no secrets, tokens or personal data.',
         LANGUAGE_RULE,
       ],
-      finish: 'Call `generate_pull_request` once with `title` and `description`.',
+      finish: 'Call `generate_pull_request` once.',
     }),
   query: ({ firstRequest, record }: PullRequestValues) =>
     'Write title and summary of the pull request for this session. It began with this ' +

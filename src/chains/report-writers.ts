@@ -3,7 +3,7 @@ import { cutMiddle } from '../base/text.ts'
 import type { ReportType } from '../base/vocabulary.ts'
 import type { FileDiff } from '../plan/code/compare.ts'
 import type { DriftOperation } from '../plan/drift.ts'
-import { fence, joinParts, LANGUAGE_RULE, type Layout, renderLayout } from '../prompts/layout.ts'
+import { fence, joinParts, LANGUAGE_RULE, type Layout, renderLayout, untitled } from '../prompts/layout.ts'
 import { type ApplyReport, narrationSchemas } from '../reports/schemas.ts'
 import type { ImportFacts } from '../reports/settle-import.ts'
 import { showDiff } from './shared/branch-diff.ts'
@@ -18,8 +18,8 @@ const renderReportLayout = (tool: string, { role, rules, blocks }: Pick<Layout, 
     role,
     rules: [
       ...rules,
-      'Plain language, short sentences, no praise, no repetition. Never invent a resource, a number or a cause.',
-      'Values shown as masked or sensitive stay so; do not guess them.',
+      'Plain language, short sentences, no praise, no repetition. Never invent a resource, a number or a cause; masked ' +
+        'and sensitive values stay so.',
       LANGUAGE_RULE,
     ],
     blocks,
@@ -63,25 +63,23 @@ export const generateReportWriter = defineChain({
     renderReportLayout(TOOLS.generate.name, {
       role: 'You write the report on a plan for the person who decides whether it is applied.',
       rules: [
-        'One entry in `detailed_changes` for each resource that the plan creates, changes, destroys or replaces. ' +
-          'Code adds what is moved, imported or leaves the state: give it no entry.',
+        'One entry in `detailed_changes` for each resource that the plan creates, changes, destroys or replaces. Code ' +
+          'adds what is moved, imported or leaves the state.',
         'Say what the change means in operation, not only which attribute differs: interruption, loss of data, ' +
           'exposure, permissions, cost.',
-        'Set the impact level by the criteria below and give the reason that decided it. A destroyed or replaced ' +
-          'resource that holds data or grants access is high.',
-        'Estimate monthly cost only for what the plan creates, changes or destroys, one row each. Use `fixed` with an ' +
-          'amount when the price does not depend on use, `usage_based` with amount 0 otherwise, `free` where nothing ' +
-          'is charged. `fixed_monthly_cost` is the cost after the plan, 0 for what is destroyed, and ' +
-          '`fixed_monthly_cost_before` the cost today: 0 for what is created, null where it cannot be known. Code ' +
-          'computes the savings from both. Prices are estimates: say on which size, region and date they rest, and ' +
-          'write 0 and why rather than guess. Where a request asks about cost and no figure can be known, say so.',
-        'Currency is three capital letters, the same for all amounts, USD unless a request says otherwise. The ' +
-          'total is the sum of the fixed amounts.',
-        'The requests say what was wanted, and the words of the author what was built and assumed; report what the ' +
-          'plan does, and say where it differs from them. Code adds the assumptions, the changes of others and the ' +
-          'remarks to the report: use them where they matter, but give them no bullet point of their own.',
+        'Set the impact level by the criteria below and give the reason that decided it.',
+        'Estimate monthly cost only for what the plan creates, changes or destroys, one row each: `fixed` with an ' +
+          'amount when the price does not depend on use, else `usage_based` or `free` with 0. `fixed_monthly_cost` is ' +
+          'the cost after the plan, 0 for what is destroyed; `fixed_monthly_cost_before` the cost today, 0 for what is ' +
+          'created, null where it cannot be known. Code adds total and savings. Say on which size, region and date a ' +
+          'price rests, and write 0 and why rather than guess. Where a request asks about cost and no figure can be ' +
+          'known, say so.',
+        'Currency is three capital letters, the same for all amounts, USD unless a request says otherwise.',
+        'The requests say what was wanted, the words of the author what was built and assumed: report what the plan ' +
+          'does, and where it differs from them. Code adds the assumptions, the changes of others and the remarks: use ' +
+          'them where they matter, without a bullet point of their own.',
       ],
-      blocks: [['Impact criteria', impact]],
+      blocks: [['Impact criteria', untitled(impact)]],
     }),
   query: ({ requests, result, plan }: PlanBackground & { plan: string }) =>
     joinParts(

@@ -7,15 +7,12 @@ export const statusUpdate = defineTextChain({
   role: 'small',
   system: () =>
     renderLayout({
-      role:
-        'You tell the user of an infrastructure-as-code platform, in one sentence, what it is working on at this ' +
-        'moment.',
+      role: 'You tell the user of an infrastructure-as-code platform, in one sentence, what it is working on at this moment.',
       rules: [
-        'One sentence of at most 25 words, in the present tense.',
-        'Say what the work is about, not which step of it is running; name the resources concerned when they are known.',
-        'When the text is output of the engine, say in plain words what has to be corrected, without quoting it.',
-        'No greeting, no promise, no question, no quotation marks, no markdown, no mention of models, tools or ' +
-          'prompts.',
+        'At most 25 words, in the present tense: what the work is about, not which step of it is running, with the names ' +
+          'of the resources concerned.',
+        'Of output of the engine, say in plain words what has to be corrected, without quoting it.',
+        'No greeting, promise, question, quotation marks or markdown, no mention of models, tools or prompts.',
         LANGUAGE_RULE,
       ],
       finish: 'Answer with the sentence and nothing else.',

@@ -69,8 +69,8 @@ export const sessionTargets = defineChain({
         'You name the addresses that the engine has to plan so that the plan shows what this session changed, all ' +
         'of it and nothing else.',
       rules: [
-        'The query holds the changes of this session. List each resource whose block was added, changed or removed. ' +
-          'Use the tools only for what the changes do not show.',
+        'List each resource whose block was added, changed or removed. Use the tools only for what the changes do not ' +
+          'show.',
         ...ADDRESSES,
         'Every address must exist in the code, or in the state: a removed block is named by the address that it ' +
           'had, and of a `moved` block both sides are named, `from` and `to`.',
@@ -78,13 +78,11 @@ export const sessionTargets = defineChain({
         'A changed module source, version or input stands for the whole module: list `module.name`. A changed file ' +
           "of a local module stands for the module in each place that calls it, or for the file's changed resources " +
           'in it.',
-        'Do not list what a listed resource merely depends on: the engine adds dependencies itself.',
+        'The engine adds what a listed resource depends on: do not list it.',
         'Report an empty list only when the change concerns the whole root (providers, backend, a rename of many ' +
           'modules) or when no single address can be named.',
       ],
-      finish:
-        'Call `generate_engine_targets` once with `targets` and an `explanation`. An empty list means: plan the ' +
-        'whole root.',
+      finish: 'Call `generate_engine_targets` once.',
     }),
   query: ({ diff, earlier }: SessionTargetsValues) =>
     joinParts(

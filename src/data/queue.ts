@@ -1,41 +1,50 @@
-import { type Job, PgBoss, type Db as QueueDatabase } from 'pg-boss'
 import type { Logger } from '../base/log.ts'
 import { endsWithin } from '../base/time.ts'
 import type { Db, Sql, Transaction } from './db/sql.ts'
 
+/*
+ * The queue of rounds: one row in `queued_rounds` from the acceptance of a round to its end. It only says which round is
+ * next; the lease of the round decides who runs it, so a round may be offered twice without harm.
+ *
+ * Users take turns. A round gets the turn after that of its user's round before, but at least the present one, which is
+ * the highest that was taken. So the first round of a user comes before all but the next one of a user who has queued
+ * many, and nobody gathers claims by sending nothing (start-time fair queueing).
+ */
+
 /** The abort reason of a run whose worker stops. The round does not fail; it returns to the queue. */
 export const STOPPING = 'stopping'
 
-/** Name of the queue that wakes workers for waiting rounds. */
-const ROUND_QUEUE = 'rounds'
+/** The NOTIFY channel of rounds that wait. The payload is the id of the round. */
+const ROUND_CHANNEL = 'platform_rounds'
 
-const HOURS = 60 * 60
 const SWEEP_MS = 1_000
-
-type RoundMessage = { round_id: number }
+/** Time between two looks for rounds that are not in the queue, as a process of an earlier version accepts them. */
+const SEARCH_MS = 60_000
+/** Seconds that a worker has to claim a round that it took from the queue. */
+const CLAIM_S = 6
 
 /** The sending side of the queue, the only one that the core needs. */
-export type SendingQueue = Awaited<ReturnType<typeof startSendingQueue>>
-export type RoundQueue = Omit<SendingQueue, 'close'>
-
-/** Starts the sending half of the queue, which every process has. Creates the queue's schema if absent. */
-export async function startSendingQueue(sql: Sql, log: Logger) {
-  const boss = await startBoss(sql, log, { supervise: false })
-  return {
-    /** Enqueues the round in the caller's transaction, so that both happen or neither. */
-    enqueue: (tx: Transaction, roundId: number) => send(boss, tx, roundId),
-    /** True if the queue exists; cheap enough for the readiness check. */
-    healthy: async () => (await boss.getQueue(ROUND_QUEUE)) !== null,
-    close: () => boss.stop({ graceful: false, close: false }),
-  }
+export interface RoundQueue {
+  /** Enqueues a new round, or one that is to run again, in the caller's transaction, so that both happen or neither. */
+  enqueue(tx: Transaction, roundId: number): Promise<void>
+  /** True if the queue exists; cheap enough for the readiness check. */
+  healthy(): Promise<boolean>
 }
+
+export const createSendingQueue = (sql: Sql): RoundQueue => ({
+  enqueue: insertRound,
+  healthy: async () => {
+    const [row] = await sql<{ is_there: boolean }[]>`SELECT to_regclass('queued_rounds') IS NOT NULL AS is_there`
+    return row?.is_there ?? false
+  },
+})
 
 /**
  * Starts the working half of the queue. It calls `handle` for each waiting round, at most `concurrency` concurrently,
  * and requeues every second the rounds whose worker died.
  * @param options.beforeLook awaited before each look for such rounds
- * @param options.handle runs a round; if it rejects, the round is offered again. Its signal fires with the reason
- * `stopping` when this worker stops
+ * @param options.handle runs a round; if it rejects, the round is offered again as soon as no lease holds it. Its
+ * signal fires with the reason `stopping` when this worker stops
  */
 export async function startWorkingQueue(
   sql: Sql,
@@ -46,121 +55,147 @@ export async function startWorkingQueue(
     beforeLook?: () => Promise<void>
   },
 ) {
-  const boss = await startBoss(sql, log, { supervise: true })
   const stopping = new AbortController()
   const running = new Set<Promise<void>>()
   let closing = false
-  const handleMessage = async ([job]: Job<RoundMessage>[]) => {
-    if (!job) return
-    // The message was fetched while the worker was stopping: rejecting leaves it to another worker.
-    if (stopping.signal.aborted || closing) throw new Error(STOPPING)
-    const run = options.handle(job.data.round_id, stopping.signal)
-    running.add(run)
-    await run.finally(() => running.delete(run))
+  let taking = false
+  let taken = Promise.resolve()
+  let rung = false
+
+  const run = (roundId: number) => {
+    const ended = options
+      .handle(roundId, stopping.signal)
+      .catch((error) => log.warn('the queue offers a round again', { round_id: roundId, error }))
+      .finally(() => {
+        running.delete(ended)
+        fill()
+      })
+    running.add(ended)
   }
-  await boss.work<RoundMessage>(
-    ROUND_QUEUE,
-    { localConcurrency: options.concurrency, pollingIntervalSeconds: 1, notifyPollingIntervalSeconds: 2 },
-    handleMessage,
-  )
+  /** Takes rounds while there is room, one after the other, so that of several workers none takes all of them. */
+  const takeRounds = async () => {
+    taking = true
+    try {
+      while (rung && !closing && running.size < options.concurrency) {
+        rung = false
+        const roundId = await takeRound(sql)
+        if (roundId === null) continue
+        rung = true
+        if (closing) await putBack(sql, roundId)
+        else run(roundId)
+      }
+    } catch (error) {
+      log.warn('no round could be taken from the queue', { error })
+    } finally {
+      taking = false
+    }
+  }
+  const fill = () => {
+    rung = true
+    if (!taking) taken = takeRounds()
+  }
+
+  let searched = Number.NEGATIVE_INFINITY
   const look = async () => {
     await options.beforeLook?.()
-    await sweep(boss, sql, log)
+    const found = await requeueAbandoned(sql)
+    if (performance.now() - searched > SEARCH_MS) {
+      searched = performance.now()
+      found.push(...(await insertMissing(sql)))
+    }
+    for (const { round_id } of found) log.info('a round without a worker is queued again', { round_id })
+    await deleteEnded(sql)
   }
   const sweeper = setInterval(() => {
-    look().catch((error) => log.warn('the look for interrupted rounds failed', { error }))
+    look()
+      .catch((error) => log.warn('the look for interrupted rounds failed', { error }))
+      .finally(fill)
   }, SWEEP_MS)
+  const subscription = await sql.listen(ROUND_CHANNEL, fill, fill).catch((error: unknown) => {
+    clearInterval(sweeper)
+    throw error
+  })
   return {
     /** Accepts no more rounds and aborts the running ones after `finishMs`; they have `handBackMs` to be requeued. */
     stop: async (limits: { finishMs: number; handBackMs: number }) => {
       closing = true
       clearInterval(sweeper)
-      await boss.offWork(ROUND_QUEUE, { wait: false })
+      await subscription.unlisten().catch((error: unknown) => log.debug('unlisten failed', { error }))
+      await taken
       await endsWithin(limits.finishMs, Promise.allSettled(running))
       stopping.abort(STOPPING)
       await endsWithin(limits.handBackMs, Promise.allSettled(running))
-      await boss.stop({ graceful: false, close: false })
     },
   }
 }
 
-/**
- * Opens the queue, with up to five attempts: if two processes start together on a new database, both create its schema,
- * and the one that fails finds the schema at its next attempt.
- */
-async function startBoss(sql: Sql, log: Logger, options: { supervise: boolean }): Promise<PgBoss> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await openBoss(sql, log, options)
-    } catch (error) {
-      const lostRace = error instanceof Error && 'code' in error && error.code === UNIQUE_VIOLATION
-      if (!lostRace || attempt >= 5) throw error
-    }
-  }
+/** Queues a round and wakes the workers. A round that is in the queue already waits again, before those not started. */
+async function insertRound(tx: Transaction, roundId: number): Promise<void> {
+  await tx`
+    WITH again AS (
+      UPDATE queued_rounds SET turn = CASE WHEN taken_at IS NULL THEN turn ELSE 0 END, taken_at = NULL
+      WHERE round_id = ${roundId} RETURNING round_id
+    ), mine AS (
+      INSERT INTO user_turns AS before (user_id, turn)
+      SELECT s.user_id, p.turn FROM rounds r JOIN sessions s ON s.id = r.session_id CROSS JOIN present_turn p
+      WHERE r.id = ${roundId} AND NOT EXISTS (SELECT 1 FROM again)
+      ON CONFLICT (user_id) DO UPDATE SET turn = greatest(before.turn + 1, excluded.turn)
+      RETURNING turn
+    ), new AS (
+      INSERT INTO queued_rounds (round_id, turn) SELECT ${roundId}, turn FROM mine
+    )
+    SELECT pg_notify(${ROUND_CHANNEL}, ${String(roundId)})`
 }
 
-const UNIQUE_VIOLATION = '23505'
-
-async function openBoss(sql: Sql, log: Logger, options: { supervise: boolean }): Promise<PgBoss> {
-  const boss = new PgBoss({
-    // Runs the statements of the queue on our pool, and reads values as its own driver would.
-    db: {
-      ...transactionDatabase(sql),
-      listen: async (channel, onNotification, onListening) => {
-        const { unlisten } = await sql.listen(channel, onNotification, onListening)
-        return { close: unlisten }
-      },
-    },
-    schedule: false,
-    useListenNotify: options.supervise,
-    supervise: options.supervise,
-  })
-  boss.on('error', (error) => log.warn('queue', { error }))
-  boss.on('warning', (warning) => log.warn(`queue: ${warning.message}`, { data: warning.data }))
-  await boss.start()
-  // A message may arrive twice without harm, because the lease decides who runs the round.
-  await boss.createQueue(ROUND_QUEUE, {
-    // At most one waiting message for each round.
-    policy: 'short',
-    notify: true,
-    expireInSeconds: 24 * HOURS,
-    heartbeatSeconds: 30,
-    retryLimit: 3,
-    deleteAfterSeconds: 1 * HOURS,
-  })
-  // Makes the library cache the queue. Otherwise each of the first sends, which hold their transaction's connection,
-  // would need a second one to look the queue up, and with none left they would wait forever.
-  await boss.findJobs(ROUND_QUEUE, { id: crypto.randomUUID() })
-  return boss
+/** Takes the waiting round with the lowest turn; null if none waits. No two workers get the same. */
+async function takeRound(sql: Sql): Promise<number | null> {
+  const [row] = await sql<{ round_id: number }[]>`
+    WITH next AS (
+      SELECT round_id FROM queued_rounds WHERE taken_at IS NULL ORDER BY turn, round_id LIMIT 1 FOR UPDATE SKIP LOCKED
+    ), taken AS (
+      UPDATE queued_rounds SET taken_at = clock_timestamp() FROM next
+      WHERE queued_rounds.round_id = next.round_id RETURNING queued_rounds.round_id, turn
+    ), moved AS (
+      UPDATE present_turn SET turn = taken.turn FROM taken WHERE present_turn.turn < taken.turn
+    )
+    SELECT round_id FROM taken`
+  return row?.round_id ?? null
 }
 
-async function send(boss: PgBoss, tx: Db, roundId: number): Promise<void> {
-  await boss.send(ROUND_QUEUE, { round_id: roundId }, { db: transactionDatabase(tx), singletonKey: String(roundId) })
+async function putBack(sql: Sql, roundId: number): Promise<void> {
+  await sql`UPDATE queued_rounds SET taken_at = NULL WHERE round_id = ${roundId}`
 }
-
-/** Runs the queue's statements in a caller's transaction. */
-const transactionDatabase = (db: Db): QueueDatabase => ({
-  executeSql: async (text, values) => ({ rows: await db.unsafe(text, values, { types: 'driver' }) }),
-})
 
 /**
- * Requeues up to 100 unfinished rounds without worker and message: expired, or not claimed within ten seconds. Messages
- * are due at once, so one that is due later was sent before the clock of the database went back.
+ * Lets taken rounds wait again that no worker holds: whose lease has run out, or that were not claimed in time. A time
+ * ahead is from before the clock of the database went back.
  */
-async function sweep(boss: PgBoss, sql: Sql, log: Logger): Promise<void> {
-  await sql`
-    UPDATE pgboss.job SET start_after = clock_timestamp()
-    WHERE name = ${ROUND_QUEUE} AND state < 'active' AND start_after > clock_timestamp() + interval '1 minute'`
-  const rows = await sql<{ id: number }[]>`
-    SELECT r.id FROM rounds r
+const requeueAbandoned = async (sql: Sql): Promise<{ round_id: number }[]> => [
+  ...(await sql<{ round_id: number }[]>`
+    UPDATE queued_rounds SET taken_at = NULL, turn = 0
+    WHERE round_id IN (
+      SELECT q.round_id FROM queued_rounds q JOIN rounds r ON r.id = q.round_id
+      WHERE q.taken_at IS NOT NULL AND r.finished_at IS NULL AND CASE WHEN r.lease_until IS NULL
+        THEN q.taken_at NOT BETWEEN clock_timestamp() - make_interval(secs => ${CLAIM_S}) AND clock_timestamp() + interval '1 minute'
+        ELSE r.lease_until < clock_timestamp() END
+      FOR UPDATE OF q SKIP LOCKED)
+    RETURNING round_id`),
+]
+
+/** Queues unfinished rounds that no worker holds and that are not in the queue, before those that are. */
+const insertMissing = async (sql: Db): Promise<{ round_id: number }[]> => [
+  ...(await sql<{ round_id: number }[]>`
+    INSERT INTO queued_rounds (round_id, turn)
+    SELECT r.id, 0 FROM rounds r
     WHERE r.finished_at IS NULL
-      AND coalesce(r.lease_until, r.created_at + interval '10 seconds') < clock_timestamp()
-      AND NOT EXISTS (
-        SELECT 1 FROM pgboss.job j
-        WHERE j.name = ${ROUND_QUEUE} AND j.singleton_key = r.id::text AND j.state < 'active')
-    ORDER BY r.id LIMIT 100`
-  for (const { id } of rows) {
-    log.info('a round without a worker is queued again', { round_id: id })
-    await send(boss, sql, id)
-  }
+      AND coalesce(r.lease_until, r.created_at + make_interval(secs => ${CLAIM_S})) < clock_timestamp()
+      AND NOT EXISTS (SELECT 1 FROM queued_rounds q WHERE q.round_id = r.id)
+    ON CONFLICT (round_id) DO NOTHING RETURNING round_id`),
+]
+
+async function deleteEnded(sql: Sql): Promise<void> {
+  await sql`
+    DELETE FROM queued_rounds WHERE round_id IN (
+      SELECT q.round_id FROM queued_rounds q JOIN rounds r ON r.id = q.round_id
+      WHERE q.taken_at IS NOT NULL AND r.finished_at IS NOT NULL FOR UPDATE OF q SKIP LOCKED)`
 }

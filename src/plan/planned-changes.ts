@@ -1,6 +1,6 @@
-import { type Json, memberOf } from '../base/json.ts'
-import { actionOf, type ChangeAction, type PlanCounts, type PlannedChange } from './actions.ts'
-import { type Plan, type ResourceChange, stateResources } from './plan.ts'
+import { isJsonObject, itemsOf, type Json, memberOf } from '../base/json.ts'
+import { actionOf, type ChangeAction, mainAction, type PlanCounts, type PlannedChange } from './actions.ts'
+import { describesCode, type Plan, type ResourceChange, stateResources } from './plan.ts'
 
 /** Returns the changes of managed resources in the plan's order, without reads of data sources. */
 export function managedChanges(plan: Plan): { resource: ResourceChange; action: ChangeAction }[] {
@@ -19,6 +19,22 @@ export function plannedChanges(plan: Plan): PlannedChange[] {
     ...(action === 'replace' && !resource.change.actions.includes('delete') && { keeps_old: true as const }),
   }))
 }
+
+/**
+ * Reports whether the plan leaves everything as it is: objects, their places in the state, and outputs. False when its
+ * document does not describe the code, and so may leave out more.
+ */
+export const changesNothing = (plan: Plan): boolean =>
+  describesCode(plan) &&
+  plan.resource_changes.every((resource) => ['none', 'read'].includes(mainAction(resource))) &&
+  !changesOutputs(plan)
+
+/** Reports whether the plan changes an output of the root. */
+export const changesOutputs = ({ document }: Plan): boolean =>
+  isJsonObject(document.output_changes) &&
+  Object.values(document.output_changes).some(
+    (change) => !itemsOf(memberOf(change, 'actions')).every((action) => action === 'no-op'),
+  )
 
 /** Counts created, updated, replaced and deleted objects; a replacement counts once. */
 export function planCounts(plan: Plan): PlanCounts {

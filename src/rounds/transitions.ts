@@ -119,7 +119,7 @@ export const claimRound = transition(
     moves: { queued: 'running', interrupted: 'running', stopping: 'cancelling' },
     fence: 'raised',
     guard: 'no lease is valid',
-    caller: 'worker, for each message of the queue',
+    caller: 'worker, for each round that it takes from the queue',
   },
   async (tx: Transaction, roundId: number): Promise<RoundClaim | null> => {
     const [session] = await tx<Pick<RoundClaim, 'session_id' | 'last_commit' | 'fence'>[]>`

@@ -6,7 +6,7 @@ import { connectCache } from '../data/cache/cache.ts'
 import { exclusively, migrate } from '../data/db/migrate.ts'
 import { connect } from '../data/db/pool.ts'
 import type { Sql } from '../data/db/sql.ts'
-import { startSendingQueue } from '../data/queue.ts'
+import { createSendingQueue } from '../data/queue.ts'
 import { createObjectStore } from '../data/storage/create.ts'
 import { createStateKeys } from '../data/storage/state-keys.ts'
 import type { LlmClient } from '../llm/inference.ts'
@@ -25,12 +25,13 @@ import type { IacClient } from '../services/iac/contract.ts'
 import { createFetch, createPinnedFetch, resolveHost } from './fetch.ts'
 import { createLineWriter, readTextFile } from './files.ts'
 import { openPrompts, withoutMissingCollector } from './prompts.ts'
+import { roundsThatFit } from './worker-size.ts'
 
 /**
  * Connects all clients of a core or worker process, in boot order. Throws `Failed to initialize database: <reason>`,
- * the same with `redis`, `object storage` and `queue`, and the errors of `openPrompts`. On an error, open clients are
+ * the same with `redis` and `object storage`, and the errors of `openPrompts`. On an error, open clients are
  * closed.
- * @returns also a function that closes queue, cache and database, in this order, but not tracing and other clients
+ * @returns also a function that closes cache and database, in this order, but not tracing and other clients
  */
 export async function buildContext(loaded: Config, log: Logger, role: 'core' | 'worker') {
   const closers: (() => Promise<void>)[] = []
@@ -57,8 +58,7 @@ export async function buildContext(loaded: Config, log: Logger, role: 'core' | '
     watchStorage(metrics.registry, stores.storage)
     const alone = <T>(work: () => Promise<T>) => exclusively(sql, 'seed_prompts', work)
     const prompts = await openPrompts(config, role, { fetch, log, alone })
-    const queue = await initialize('queue', () => startSendingQueue(sql, log))
-    closers.push(() => queue.close())
+    const queue = createSendingQueue(sql)
     watchQueue(metrics.registry, sql)
     const loadLlm = async () => {
       const { createLlmClient } = await import('../llm/client.ts')
@@ -167,9 +167,8 @@ async function readOwnAuthority(git: GitConfig, log: Logger): Promise<Parameters
 }
 
 async function openDatabase(config: Config, log: Logger, role: 'core' | 'worker'): Promise<Sql> {
-  // A run occasionally needs a connection, and the renewal of its lease must not wait for one. With the default
-  // concurrency of 4 the pool of a worker has 12 connections.
-  const max = role === 'worker' ? Math.max(10, config.worker.concurrency * 2 + 4) : 10
+  // A round that waits for its model needs none, except for moments.
+  const max = role === 'worker' ? 10 + Math.ceil((config.worker.concurrency || roundsThatFit()) / 5) : 10
   const sql = connect(config.database.url, {
     max,
     directUrl: config.database.direct_url,

@@ -4,7 +4,7 @@ import type { Config } from '../../config/types.ts'
 import { createApp } from '../../routes/app.ts'
 import type { AppEnv, CoreContext } from '../../routes/env.ts'
 import { createLogger } from '../../src/base/log.ts'
-import { startSendingQueue } from '../../src/data/queue.ts'
+import { createSendingQueue } from '../../src/data/queue.ts'
 import { startEventHub } from '../../src/events/hub.ts'
 import { createLlmClient } from '../../src/llm/client.ts'
 import { createAssetReader } from '../../src/runtime/assets.ts'
@@ -57,7 +57,7 @@ export async function createTestCore(
   const { sql } = database
   const log: Record<string, unknown>[] = []
   const logger = createLogger({ level: 'debug', write: (line) => log.push(JSON.parse(line)) })
-  const queue = await startSendingQueue(sql, logger)
+  const queue = createSendingQueue(sql)
   const events = await startEventHub(sql, logger)
   const config = await configOf(options.yaml, options.env)
   const context: CoreContext = {
@@ -103,7 +103,6 @@ export async function createTestCore(
       ),
     close: async () => {
       await events.close()
-      await queue.close()
       await database.drop()
     },
   }

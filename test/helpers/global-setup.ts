@@ -4,10 +4,8 @@ import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { addEngineToPath, NoEngine } from '../../dev/engine/provide.ts'
 import { isAlive, startPostgres, stopLeftover } from '../../dev/postgres.ts'
-import { silentLogger } from '../../src/base/log.ts'
 import { migrate } from '../../src/data/db/migrate.ts'
 import { connect } from '../../src/data/db/pool.ts'
-import { startSendingQueue } from '../../src/data/queue.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -60,8 +58,6 @@ async function createTemplate(url: string): Promise<void> {
   const sql = connect(template.href, { max: 2 })
   try {
     await migrate(sql)
-    const queue = await startSendingQueue(sql, silentLogger)
-    await queue.close()
   } finally {
     await sql.end()
   }

@@ -10,7 +10,7 @@ export async function jumpClock(sql: Sql, hours: number): Promise<void> {
     const columns = await tx<{ name: string; updates: string }[]>`
       SELECT format('%I.%I', n.nspname, c.relname) AS name, string_agg(format('%1$I = %1$I - make_interval(hours => ' || ${hours}::integer || ')', a.attname), ', ') AS updates
       FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
-      WHERE n.nspname IN ('public', 'pgboss') AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+      WHERE n.nspname = 'public' AND c.relkind IN ('r', 'p') AND NOT c.relispartition
         AND a.atttypid = 'timestamptz'::regtype AND a.attnum > 0 AND a.attgenerated = ''
       GROUP BY 1`
     for (const { name, updates } of columns) await tx.unsafe(`UPDATE ${name} SET ${updates}`)

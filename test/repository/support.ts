@@ -18,6 +18,7 @@ export const gitConfig = (changes: Partial<GitConfig> = {}): GitConfig => ({
   merge_method: '',
   max_clone_mib: 2_048,
   max_clone_files: 200_000,
+  mirror_mib: 4_096,
   max_change_files: 1_000,
   max_change_file_mib: 32,
   max_change_mib: 64,

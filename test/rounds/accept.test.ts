@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { silentLogger } from '../../src/base/log.ts'
-import { startSendingQueue } from '../../src/data/queue.ts'
+import { createSendingQueue } from '../../src/data/queue.ts'
 import { acceptRound } from '../../src/rounds/accept.ts'
 import { finishRound } from '../../src/rounds/finish.ts'
 import { setLock } from '../../src/rounds/transitions.ts'
@@ -65,19 +64,18 @@ describe('acceptFirstRound', () => {
   })
 
   it('commits the message of the real queue with the session', async () => {
-    const queue = await startSendingQueue(db.sql, silentLogger)
+    const queue = createSendingQueue(db.sql)
     const uuid = await createSession({ ...context, queue }, { mode: 'drift' })
     const round_id = (await detail(uuid))?.rounds[0]?.id
-    expect(await db.sql`SELECT state::text, data FROM pgboss.job WHERE singleton_key = ${String(round_id)}`).toEqual([
-      { state: 'created', data: { round_id } },
+    expect(await db.sql`SELECT taken_at FROM queued_rounds WHERE round_id = ${round_id ?? 0}`).toEqual([
+      { taken_at: null },
     ])
-    await queue.close()
   })
 })
 
 describe('with the real queue', () => {
   it('accepts more requests at once than there are connections, from the first moment on', async () => {
-    const queue = await startSendingQueue(db.sql, silentLogger)
+    const queue = createSendingQueue(db.sql)
     const real = { ...context, queue }
     const uuids = await Promise.all(Array.from({ length: 50 }, () => createSession(real)))
     const [uuid = ''] = uuids
@@ -85,7 +83,6 @@ describe('with the real queue', () => {
     const request = { session_uuid: uuid, mode: 'generate', query: 'again', is_partial: false } as const
     await Promise.all(Array.from({ length: 50 }, () => acceptRound(real, request)))
     expect((await detail(uuid))?.rounds.map((round) => round.number)).toEqual([1, 2])
-    await queue.close()
   })
 })
 

@@ -37,9 +37,9 @@ describe('POST /api/v1/iac/apply', () => {
     })
     const [round] = await core.database.sql`SELECT mode, is_partial FROM rounds WHERE id = ${session.rounds[1].id}`
     expect(round).toEqual({ mode: 'apply', is_partial: false })
-    const [job] = await core.database.sql`
-      SELECT data FROM pgboss.job WHERE name = 'rounds' AND (data->>'round_id')::int = ${session.rounds[1].id}`
-    expect(job).toBeDefined()
+    expect(await core.database.sql`SELECT 1 FROM queued_rounds WHERE round_id = ${session.rounds[1].id}`).toHaveLength(
+      1,
+    )
   })
 
   it('is accepted and changes nothing on a session that runs or that failed', async () => {

@@ -277,8 +277,8 @@ describe('one transaction', () => {
     )
     const total = (await read()).total
     await failingWith(
-      'ALTER TABLE pgboss.job_common ADD CONSTRAINT stopped CHECK (false) NOT VALID',
-      'ALTER TABLE pgboss.job_common DROP CONSTRAINT stopped',
+      'ALTER TABLE queued_rounds ADD CONSTRAINT stopped CHECK (false) NOT VALID',
+      'ALTER TABLE queued_rounds DROP CONSTRAINT stopped',
       async () => {
         expect((await as('ann', 'POST', '/iac/generate', first())).status).toBe(500)
       },

@@ -13,7 +13,7 @@ const roundsOf = async (uuid: string) => [
 ]
 const queued = async (uuid: string) => {
   const [row] = await core.database.sql<{ count: number }[]>`
-    SELECT count(*) FROM pgboss.job WHERE name = 'rounds' AND (data->>'round_id')::int IN
+    SELECT count(*) FROM queued_rounds WHERE round_id IN
       (SELECT id FROM rounds WHERE finished_at IS NULL AND session_id = (SELECT id FROM sessions WHERE uuid = ${uuid}))`
   return row?.count
 }

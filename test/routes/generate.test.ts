@@ -70,10 +70,11 @@ describe('first call', () => {
 
   it('queues the round', async () => {
     const { session_id } = await (await post(first)).json()
-    const [job] = await core.database.sql`
-      SELECT data FROM pgboss.job WHERE name = 'rounds'
-      AND (data->>'round_id')::int = (SELECT r.id FROM rounds r JOIN sessions s ON s.id = r.session_id WHERE s.uuid = ${session_id})`
-    expect(job).toBeDefined()
+    expect(
+      await core.database.sql`
+        SELECT 1 FROM queued_rounds q JOIN rounds r ON r.id = q.round_id JOIN sessions s ON s.id = r.session_id
+        WHERE s.uuid = ${session_id}`,
+    ).toHaveLength(1)
   })
 
   it.each([

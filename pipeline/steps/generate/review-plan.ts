@@ -8,7 +8,7 @@ import { describePlan, type PlanBackground } from '../../../src/chains/shared/pl
 import { listChanges } from '../../../src/plan/change-list.ts'
 import { findChangedBlocks } from '../../../src/plan/code/compare.ts'
 import { describeFailedChecks } from '../../../src/plan/failed-checks.ts'
-import { changedTypes } from '../../../src/plan/planned-changes.ts'
+import { changedTypes, changesNothing } from '../../../src/plan/planned-changes.ts'
 import type { BeyondTargets } from '../../../src/plan/targets.ts'
 import { storeComplianceCheck, storeReport } from '../../../src/reports/artifacts.ts'
 import {
@@ -19,6 +19,7 @@ import {
   ofEmptyPlan,
 } from '../../../src/reports/compliance.ts'
 import {
+  type ComplianceFindings,
   type ComplianceReport,
   complianceFindings,
   finishReport,
@@ -27,6 +28,7 @@ import {
 import { settleGenerateReport } from '../../../src/reports/settle-generate.ts'
 import { type ReviewReason, recordLockDecision } from '../../../src/rounds/transitions.ts'
 import { findAdditions } from '../../../src/rules/intent/additions.ts'
+import { withVerdict } from '../../../src/rules/intent/describe.ts'
 import type { StatementResult } from '../../../src/rules/intent/statement.ts'
 import type { CodeFindings, Finding as RuleFinding } from '../../../src/rules/rule.ts'
 import { readSessionRequests } from '../../../src/sessions/session-requests.ts'
@@ -124,7 +126,7 @@ async function readBackground({ run, secrets }: Kit): Promise<PlanBackground> {
 async function auditBeside(
   kit: Kit,
   valid: ValidPlan,
-  { beyond, conventions, background, unasked }: ReviewInput,
+  { beyond, ...input }: ReviewInput,
   stop: AbortSignal,
 ): Promise<Audit | null> {
   const { run } = kit
@@ -133,7 +135,7 @@ async function auditBeside(
   const whole = { ...valid, beyond: await beyond }
   signal.throwIfAborted()
   // Some clients ignore their signal, and an aborted audit must not delay the round.
-  return await waitUnlessAborted(auditCompliance(kit, whole, { background, conventions, unasked }, signal), signal)
+  return await waitUnlessAborted(auditCompliance(kit, whole, input, signal), signal)
 }
 
 /** Stores and returns an audit. Without one nothing is stored, and an empty passing result is returned. */
@@ -171,11 +173,17 @@ async function readWrittenBlocks({ run }: Kit): Promise<(type: string, name: str
   return (type, name) => written.has(`${type}.${name}`)
 }
 
-/** Checks the plan with rules and a model, whose blocking findings are objections. Errors: those of `runAgent`. */
+/** What a model would say of a plan that changes nothing. */
+const NOTHING_JUDGED: ComplianceFindings = { violations: [], summary: '', checked_rules: [] }
+
+/**
+ * Checks the plan with rules and a model, whose blocking findings are objections. No model is asked about a plan that
+ * changes nothing, unless the request states what it does not do. Errors: those of `runAgent`.
+ */
 async function auditCompliance(
   kit: Kit,
   valid: ValidPlan,
-  { background, conventions, unasked }: Pick<ReviewInput, 'background' | 'conventions' | 'unasked'>,
+  { background, checked, conventions, unasked }: Omit<ReviewInput, 'beyond'>,
   signal: AbortSignal,
 ): Promise<Audit> {
   const { run, secrets } = kit
@@ -186,15 +194,22 @@ async function auditCompliance(
     run.eventLog.activity({ type: 'rule.found', rule: rule_id, severity, address: resource ?? null })
   await kit.attempts.review(code.findings.map(toFinding))
   const types = changedTypes(valid.plan)
-  const values = {
-    ...background,
-    plan: describePlan(valid, secrets),
-    types,
-    concernsCloud: foreignToCloud(types, run.round.session.provider).length === 0,
-    codeFindings: secrets.text(listFindings(code)),
-    templates: templatesFor(conventions, types),
-  }
-  const findings = await runChain(kit, complianceChecker, values, { signal })
+  const judge = () =>
+    runChain(
+      kit,
+      complianceChecker,
+      {
+        ...background,
+        plan: describePlan(valid, secrets),
+        types,
+        concernsCloud: foreignToCloud(types, run.round.session.provider).length === 0,
+        codeFindings: secrets.text(listFindings(code)),
+        templates: templatesFor(conventions, types),
+      },
+      { signal },
+    )
+  const isClear = changesNothing(valid.plan) && withVerdict(checked, 'unmet').length === 0
+  const findings = isClear ? NOTHING_JUDGED : await judge()
   const merged = mergeFindings(code, findings)
   const told = listChanges(valid.plan, secrets).total === 0 ? ofEmptyPlan(merged) : merged
   const report = complianceVerdict(finishReport('compliance', complianceFindings, told, secrets))

@@ -53,6 +53,8 @@ export function createGit(
     /** Address of the remote, without user and secrets. */
     url: url.href,
     place,
+    /** Ends the commands. */
+    signal,
     limits: config,
     /** Runs commands that do not use the network. */
     local,

@@ -5,6 +5,7 @@ import { addStateChoice } from './steps/0003/state-choice.ts'
 import { addLockReasons } from './steps/0004/lock-reasons.ts'
 import { addSessionBase } from './steps/0005/session-base.ts'
 import { addModelSpend } from './steps/0006/model-spend.ts'
+import { addRoundQueue } from './steps/0007/round-queue.ts'
 
 /**
  * The steps in order. A released step never changes: a change is a new step, with a dump in `test/data/db/releases`.
@@ -16,6 +17,7 @@ const STEPS = [
   { number: 4, name: 'reasons of a lock', run: addLockReasons },
   { number: 5, name: 'base of a session', run: addSessionBase },
   { number: 6, name: 'spend of models', run: addModelSpend },
+  { number: 7, name: 'queue of rounds', run: addRoundQueue },
 ]
 
 /**

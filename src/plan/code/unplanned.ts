@@ -1,7 +1,7 @@
-import { isJsonObject, itemsOf, memberOf } from '../../base/json.ts'
 import { quoteNames } from '../../base/text.ts'
 import { listChanges } from '../change-list.ts'
 import { type Plan, plannedResources, stateResources } from '../plan.ts'
+import { changesOutputs } from '../planned-changes.ts'
 import { covers } from '../targets.ts'
 import { isCodePath } from './blocks.ts'
 import type { Changed, PlacedBlock } from './compare.ts'
@@ -104,12 +104,6 @@ const nameOf = ({ kind, labels, folder }: Changed): string => {
   const own = (kind === 'resource' ? labels : [kind, ...labels]).join('.')
   return folder === '' ? own : `${own} in ${folder}`
 }
-
-const changesOutputs = ({ document }: Plan): boolean =>
-  isJsonObject(document.output_changes) &&
-  Object.values(document.output_changes).some(
-    (change) => !itemsOf(memberOf(change, 'actions')).every((action) => action === 'no-op'),
-  )
 
 /** Reasons of blocks for which an empty plan is proof enough. */
 const BY_KIND: Readonly<Record<string, string>> = {

@@ -46,9 +46,28 @@ describe('the tools of an agent', () => {
       bulk_grep_search: ['searches'],
       diff_history: expect.anything(),
     })
-    for (const { definition } of tools.values()) {
-      expect(definition.parameters.type).toBe('object')
-      expect(Object.keys(definition.parameters.properties ?? {})).toContain('explanation')
+    for (const { definition } of tools.values()) expect(definition.parameters.type).toBe('object')
+  })
+
+  it('accept an explanation, which few of them offer', async () => {
+    const args = {
+      target_file: 'main.tf',
+      relative_workspace_path: '.',
+      searches: [{ query: 'two' }],
+      explanation: 'why',
+    }
+    for (const name of ['read_file', 'list_dir', 'bulk_grep_search', 'diff_history'])
+      expect(await call(name, args), name).toBeTypeOf('string')
+    const offering = [...tools].filter(([, { definition }]) =>
+      Object.keys(definition.parameters.properties ?? {}).includes('explanation'),
+    )
+    expect(offering.map(([name]) => name)).toEqual(['bulk_grep_search', 'diff_history'])
+  })
+
+  it('take null and the empty text for a glob that is not given', async () => {
+    for (const none of [null, '', undefined]) {
+      const searches = [{ query: 'two', include_pattern: none, exclude_pattern: none }]
+      expect(await call('bulk_grep_search', { searches })).toBe('Matches of "two":\nmain.tf:2:two')
     }
   })
 

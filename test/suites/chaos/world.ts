@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, vi } from 'vitest'
 import { silentLogger } from '../../../src/base/log.ts'
-import { type SendingQueue, startSendingQueue } from '../../../src/data/queue.ts'
+import { createSendingQueue, type RoundQueue } from '../../../src/data/queue.ts'
 import type { FirstRound } from '../../../src/rounds/accept.ts'
 import { createIacClient } from '../../../src/services/iac/client.ts'
 import type { LoggingProcess } from '../../helpers/logging-process.ts'
@@ -40,7 +40,7 @@ export const roundsIn = ({ chains, table }: Phases): number => chains.length + (
 export interface Chaos {
   stack: Stack
   processes: Processes
-  queue: SendingQueue
+  queue: RoundQueue
   model: ChaosModel
   /** Opens a session whose first round is queued. */
   open(request: Partial<FirstRound>): Promise<string>
@@ -83,7 +83,7 @@ export async function startChaos(
 ): Promise<Chaos> {
   const stack = await startStack()
   const processes = await createProcesses(stack, engine_variables)
-  const queue: SendingQueue = await startSendingQueue(stack.database.sql, silentLogger)
+  const queue: RoundQueue = createSendingQueue(stack.database.sql)
   const model = await startChaosModel({ ...USUAL, ...scripts })
   const { sql } = stack.database
   const user = await createUser(sql, crypto.randomUUID())
@@ -112,7 +112,6 @@ export async function startChaos(
       return await Promise.all(uuids.map((uuid) => ended(stack, uuid)))
     },
     close: async () => {
-      await queue.close()
       await processes.close()
       await model.close()
       await stack.close()

@@ -208,14 +208,19 @@ describe('a round that changes code and nothing in the plan', () => {
   ])('says why: %s', async (_, path, text, why) => {
     const repo_uri = await stack.repository(FILES)
     await (await engineBeside(stack, repo_uri)).apply()
-    const { session } = await round([write(path, text), done('Changed.')], { repo_uri })
+    const { llm, session } = await round([write(path, text), done('Changed.')], { repo_uri })
     expect(session.statuses.at(-1)).toBe('completed')
     const sentence = `The code changed, and the plan changes nothing: ${why}.`
     expect(await summaryOf(session)).toSatisfy((told: string) => told.startsWith(sentence))
     const [check = ''] = await textsOf(stack, session.uuid, 'check')
-    expect(JSON.parse(check).summary).toBe(
-      'The plan changes no resource, so that there was no change to check. Audited.',
-    )
+    expect(JSON.parse(check)).toMatchObject({
+      passed: true,
+      violations: [],
+      summary: expect.stringMatching(
+        /^The plan changes no resource, so that there was no change to check\. Code checked \d+ rules: no findings\.$/,
+      ),
+    })
+    expect(llm.of('report_compliance_findings')).toEqual([])
     expect(session.history.at(-1)?.assistant).toBe(`${sentence}\n\nChanged.`)
   })
 })

@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { silentLogger } from '../../../src/base/log.ts'
-import { type SendingQueue, startSendingQueue } from '../../../src/data/queue.ts'
+import { createSendingQueue, type RoundQueue } from '../../../src/data/queue.ts'
 import { STATUS_CHANNEL } from '../../../src/rounds/transitions.ts'
 import { loadAggregate } from '../../../src/sessions/aggregate.ts'
 import type { SessionAggregate } from '../../../src/sessions/session-detail.ts'
@@ -11,12 +10,12 @@ import { createSession, lapseLease, verbContext } from '../../sessions/fixtures.
 import { endWorkerProcesses, startWorkerProcess } from './processes.ts'
 
 let db: TestDatabase
-let queue: SendingQueue
+let queue: RoundQueue
 let context: ReturnType<typeof verbContext>
 const rings = new Set<() => void>()
 beforeAll(async () => {
   db = await createTestDatabase()
-  queue = await startSendingQueue(db.sql, silentLogger)
+  queue = createSendingQueue(db.sql)
   context = { ...verbContext(db), queue }
   await db.sql.listen(STATUS_CHANNEL, () => {
     for (const ring of rings) ring()
@@ -24,7 +23,6 @@ beforeAll(async () => {
 })
 afterEach(endWorkerProcesses)
 afterAll(async () => {
-  await queue.close()
   await db.drop()
 })
 

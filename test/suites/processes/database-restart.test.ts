@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RunningPostgres, startPostgres } from '../../../dev/postgres.ts'
-import { silentLogger } from '../../../src/base/log.ts'
 import { migrate } from '../../../src/data/db/migrate.ts'
 import { connect } from '../../../src/data/db/pool.ts'
-import { startSendingQueue } from '../../../src/data/queue.ts'
+import { createSendingQueue } from '../../../src/data/queue.ts'
 import { STATUS_CHANNEL } from '../../../src/rounds/transitions.ts'
 import { findSession } from '../../../src/sessions/find.ts'
 import { createSession, verbContext } from '../../sessions/fixtures.ts'
@@ -29,7 +28,7 @@ describe('a database that restarts in the middle of a round', () => {
   it('is found again by sender, worker and listeners; the round ends and the next one runs', async () => {
     const sql = connect(server.url)
     await migrate(sql)
-    const queue = await startSendingQueue(sql, silentLogger)
+    const queue = createSendingQueue(sql)
     const context = { ...verbContext({ sql }), queue }
     let ring = () => {}
     await sql.listen(
@@ -59,7 +58,6 @@ describe('a database that restarts in the middle of a round', () => {
     const second = await createSession(context, { query: 'go' })
     expect((await ended(second)).current_status).toBe('completed')
     expect(worker.child.exitCode).toBeNull()
-    await queue.close()
     await sql.end({ timeout: 1 })
   })
 })

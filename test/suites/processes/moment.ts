@@ -1,7 +1,6 @@
 import { expect } from 'vitest'
-import { silentLogger } from '../../../src/base/log.ts'
 import { connect } from '../../../src/data/db/pool.ts'
-import { startSendingQueue } from '../../../src/data/queue.ts'
+import { createSendingQueue } from '../../../src/data/queue.ts'
 import { startCoreProcess } from '../../helpers/core-process.ts'
 import { startCoreSurroundings } from '../../helpers/core-surroundings.ts'
 import { eventually } from '../../helpers/eventually.ts'
@@ -23,9 +22,8 @@ export async function startMoment(url: string, closers: Closers, { ownUrl = url,
   closers.push(async () => core.kill())
   const worker = await startWorkerProcess(url)
   const sql = connect(ownUrl)
-  const queue = await startSendingQueue(sql, silentLogger)
+  const queue = createSendingQueue(sql)
   closers.push(async () => {
-    await queue.close()
     await sql.end({ timeout: 1 })
   })
   const context = { ...verbContext({ sql }), queue }

@@ -97,7 +97,7 @@ export const CHECKS: Check[] = [
       const accepted = await post(subject, '/api/v1/iac/generate', { q: 'more', session_id: uuid })
       assert.equal(accepted.status, 202)
       assert.deepEqual(await accepted.json(), { session_id: uuid })
-      const [job] = await subject.sql`SELECT 1 FROM pgboss.job WHERE name = 'rounds'`
+      const [job] = await subject.sql`SELECT 1 FROM queued_rounds`
       assert.ok(job)
     },
   ],

@@ -33,7 +33,7 @@ export const COVERS: Readonly<Record<string, readonly string[]>> = {
   'azure-devops': ['src/pull-requests', 'src/repository', ...gitHosts('azure-devops')],
   poolers: [
     ...['config/database-address.ts', 'src/data/db', 'src/data/queue.ts', 'src/events', 'src/rounds', 'npm:postgres'],
-    ...['npm:pg-boss', 'test/suites/contract/world.ts', 'test/suites/world/poolers'],
+    ...['test/suites/contract/world.ts', 'test/suites/world/poolers'],
   ],
   minio: [
     ...['src/aws', 'src/data', 'src/plan/state', 'pipeline/workspace', 'dev/object-store', 'npm:aws4fetch'],

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { ValidPlan } from '../../../../pipeline/steps/plan/plan.ts'
 import { MASK } from '../../../../src/base/masking.ts'
 import type { LlmClient } from '../../../../src/llm/inference.ts'
 import type { BeyondTargets } from '../../../../src/plan/targets.ts'
@@ -251,4 +252,51 @@ it('counts a rule once that both checked, and leaves an empty summary of the mod
   expect(document.checked_rules.at(-1)).toBe('scope_exceeded')
   expect(document.summary).toMatch(/^Code checked \d+ rules: 1 error\. Blocking: aws\.storage\.public-bucket-acl\.$/)
   expect(document.passed).toBe(false)
+})
+
+describe('a plan that changes nothing', () => {
+  const NOTHING = [{ address: 'a.kept', actions: ['no-op'] }]
+  const judge = async (valid: (world: StepWorld) => ValidPlan, changes: Parameters<typeof review>[2] = {}) => {
+    const world = await steps.world({ ...AUDITED, scripts: SCRIPTS })
+    const plan = valid(world)
+    plan.plan.document.configuration ??= {}
+    const { compliance } = await review(world, plan, changes)
+    return { compliance, asked: world.llm.of('report_compliance_findings').length, stored: stored(world) }
+  }
+
+  it('is audited by code alone', async () => {
+    const { compliance, asked, ...world } = await judge((world) => validPlan(world, NOTHING))
+    expect(asked).toBe(0)
+    expect(compliance).toMatchObject({ passed: true, violations: [] })
+    expect(compliance.summary).toMatch(
+      /^The plan changes no resource, so that there was no change to check\. Code checked \d+ rules: no findings\.$/,
+    )
+    expect(compliance.checked_rules).not.toEqual([])
+    expect(compliance.checked_rules).not.toContain('scope_exceeded')
+    expect(world.stored).toEqual(['reports', 'compliance'])
+  })
+
+  it('is audited by a model as well when it does not do what the request states', async () => {
+    const { statements } = readStatements([
+      { kind: 'resource_count', type: 'terraform_data', action: 'create', op: 'at_least', value: 1, text: 'One' },
+    ])
+    const checked = evaluateStatements(statements, planOf(NOTHING))
+    expect(checked.map(({ verdict }) => verdict)).toEqual(['unmet'])
+    const { compliance, asked } = await judge((world) => validPlan(world, NOTHING), { checked })
+    expect(asked).toBe(1)
+    expect(compliance.summary).toMatch(/ Audited\.$/)
+  })
+
+  it.each([
+    ['it changes an output', { output_changes: { url: { actions: ['update'], before: 'a', after: 'b' } } }, 1],
+    ['its document leaves the code out', { configuration: 'none' }, 1],
+    ['its outputs stay', { output_changes: { url: { actions: ['no-op'], before: 'a', after: 'a' } } }, 0],
+  ])('asks a model only where something may change: %s', async (_, document, count) => {
+    const valid = (world: StepWorld) => {
+      const plan = validPlan(world, NOTHING)
+      Object.assign(plan.plan.document, document)
+      return plan
+    }
+    expect((await judge(valid)).asked).toBe(count)
+  })
 })
