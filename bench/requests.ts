@@ -13,8 +13,10 @@ import { type Figure, percentile, type Section, type Table } from './lib/report.
 import { seedSessions } from './seed-sessions.ts'
 
 const CONNECTIONS = 16
-/** Turns that are not counted. */
-const WARM_UP = 3
+/** The routes, with the requests of a turn. */
+const ROUTES = { '/api/v1/users/me': 3_000, '/api/v1/sessions/list': 1_000 }
+/** Turns that are not counted: until a server is warm, the compiler takes a large part of its processor time. */
+const WARM_UP = 5
 /** The flags of `npm run core`. */
 const AS_SHIPPED = ['--min-semi-space-size=4', '--max-semi-space-size=4']
 
@@ -22,8 +24,9 @@ const AS_SHIPPED = ['--min-semi-space-size=4', '--max-semi-space-size=4']
  * Measures authenticated requests per second of the core on each runtime, and the processor time of each. The
  * baselines, a bare route with the same statements and on Node the same routes in Fastify, run in turns with it on one
  * database.
+ * @param options.share of the requests of a turn that are sent, 0 to 1
  */
-export async function benchRequests(options: { turns: number; turn_ms: number }): Promise<Section> {
+export async function benchRequests(options: { turns: number; share: number }): Promise<Section> {
   const stores = await startStores()
   const issuer = await startIssuer()
   const measured: Measured[] = []
@@ -91,7 +94,7 @@ async function benchRuntime(
   runtime: Runtime,
   env: Record<string, string>,
   token: string,
-  options: { turns: number; turn_ms: number },
+  options: { turns: number; share: number },
 ): Promise<Measured[]> {
   const names: Contender[] = runtime.name === 'node' ? ['core', 'bare', 'fastify'] : ['core', 'bare']
   const servers: (StartedServer & { name: Contender })[] = []
@@ -103,9 +106,8 @@ async function benchRuntime(
       servers.push({ name, ...(await startServer(runtime, ENTRIES[name], { args, env, logPath })) })
     }
     const measured: Measured[] = []
-    for (const route of ['/api/v1/users/me', '/api/v1/sessions/list']) {
-      const load = { connections: CONNECTIONS, ms: options.turn_ms }
-      // Until a server is warm, the compiler takes a large part of its processor time.
+    for (const [route, requests] of Object.entries(ROUTES)) {
+      const load = { connections: CONNECTIONS, requests: Math.round(requests * options.share) }
       for (let turn = 0; turn < WARM_UP; turn++)
         for (const server of servers) await measureLoad(server, { route, headers }, load)
       const turns: Turn[] = []

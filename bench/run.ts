@@ -6,7 +6,9 @@ import { benchConsole } from './console.ts'
 import { benchEnqueue } from './enqueue.ts'
 import { benchGrowthPlans } from './growth/plans.ts'
 import { benchGrowthRepositories } from './growth/repositories.ts'
+import { benchQueuedRounds } from './growth/rounds.ts'
 import { benchGrowthSessions } from './growth/sessions.ts'
+import { benchWaitingRounds } from './growth/waiting-rounds.ts'
 import { benchHostile } from './hostile.ts'
 import { benchJobs } from './jobs.ts'
 import { formatSection, type Section, writeResults } from './lib/report.ts'
@@ -35,9 +37,14 @@ const partsOf = (quick: boolean): Record<string, () => Promise<Section>> => ({
   'growth-repositories-100000': () =>
     benchGrowthRepositories({ sizes: [100, 10_000, quick ? 1_000 : 100_000], history_mb: quick ? 16 : 1_000, runs: 3 }),
   'growth-plans': () => benchGrowthPlans({ sizes: quick ? [10, 100] : [10, 1_000, 10_000], runs: quick ? 1 : 5 }),
+  'growth-waiting-rounds': () =>
+    benchWaitingRounds({ sizes: quick ? [1, 5] : [1, 10, 25, 50], first_token_ms: quick ? 500 : 5_000 }),
+  'growth-rounds': () =>
+    benchQueuedRounds({ rounds: quick ? 60 : 200, workers: [1, 2, 4], concurrency: quick ? 5 : 25 }),
+  'growth-rounds-1000': () => benchQueuedRounds({ rounds: 1_000, workers: [1, 2, 4], concurrency: 50 }),
   jobs: () => benchJobs({ cycles: quick ? 2 : 25, large: quick ? 1 : 7 }),
   sandbox: () => benchSandbox({ runs: quick ? 10 : 60 }),
-  requests: () => benchRequests({ turns: quick ? 1 : 7, turn_ms: quick ? 500 : 1_500 }),
+  requests: () => benchRequests({ turns: quick ? 1 : 9, share: quick ? 0.1 : 1 }),
   streams: () => benchStreams({ streams: quick ? 200 : 2_000, idle_s: quick ? 3 : 10 }),
   watchers: () => benchWatchers({ watchers: quick ? 100 : 1_000, events: quick ? 20 : 200 }),
   hostile: () => benchHostile({ runs: quick ? 1 : 3 }),
@@ -46,7 +53,7 @@ const partsOf = (quick: boolean): Record<string, () => Promise<Section>> => ({
   streams5000: () => benchStreams({ streams: quick ? 500 : 5_000, idle_s: quick ? 3 : 10 }),
 })
 /** Parts that run only if the command line names them. */
-const ON_DEMAND = ['streams5000', 'growth-sessions-1000000', 'growth-repositories-100000']
+const ON_DEMAND = ['streams5000', 'growth-sessions-1000000', 'growth-repositories-100000', 'growth-rounds-1000']
 
 const HELP = `npm run bench [-- options]
 

@@ -1,6 +1,7 @@
 import { ConfigError, loadConfig } from '../config/load.ts'
 import { secretsOf } from '../config/mask.ts'
 import type { Config } from '../config/types.ts'
+import { createGate } from '../src/base/gate.ts'
 import type { Logger } from '../src/base/log.ts'
 import type { Context } from '../src/context.ts'
 import { startWorkingQueue } from '../src/data/queue.ts'
@@ -13,6 +14,7 @@ import { readRuleIds } from '../src/rules/ids.ts'
 import { type BootedProcess, bootProcess, readMetricsAddress, runEntry } from '../src/runtime/boot.ts'
 import { createRecordingWriter, readTextFile } from '../src/runtime/files.ts'
 import { startLeaseGuard } from '../src/runtime/lease-guard.ts'
+import { clonesAtOnce, roundsThatFit } from '../src/runtime/worker-size.ts'
 import { createRoundRecorder, type RoundRecorder } from './kit/recording.ts'
 import type { Modes } from './kit/run.ts'
 import { modes } from './modes/index.ts'
@@ -57,9 +59,11 @@ async function openWorker(config: Config, { context, log, phases, metricsUrl }: 
   ])
   if (warning !== null) log.warn(warning)
   const guard = startLeaseGuard(config.database.url, log)
+  const clones = createGate({ atOnce: clonesAtOnce(), ...CLONES })
   const worker = await startWorker(context, modes, {
     holdLease: guard.hold,
-    openWorkspace: (round, options) => openWorkspace(config, round, { ...options, resolver: context.resolver }),
+    openWorkspace: (round, options) =>
+      clones.run(() => openWorkspace(config, round, { ...options, resolver: context.resolver }), options.signal),
     notifyFailure: (session, { round, message }) =>
       notifyOfEvent(context, session, 'system.exception.failure', { round, body: message }),
     recorder: openRecorder(config, log),
@@ -78,17 +82,24 @@ function openRecorder(config: Config, log: Logger): RoundRecorder | undefined {
   return createRoundRecorder({ write: createRecordingWriter(record_folder), log, secrets: secretsOf(config) })
 }
 
+/** Rounds wait for their clone in any number: the worker has taken no more than it can hold. */
+const CLONES = {
+  waiting: Number.POSITIVE_INFINITY,
+  waitMs: 3_600_000,
+  busy: 'the worker was busy with other clones for an hour.',
+}
+
 /** The sum is below the ten seconds that container runtimes grant a process to stop. */
 const STOP_LIMITS = { finishMs: 4_000, handBackMs: 3_000 }
 
-/** Runs waiting rounds, `worker.concurrency` at a time, until it is stopped. */
+/** Runs waiting rounds, `worker.concurrency` at a time or as many as fit, until it is stopped. */
 export async function startWorker(
   context: Context,
   modes: Modes,
   frame: RoundFrame,
   limits: { finishMs: number; handBackMs: number } = STOP_LIMITS,
 ) {
-  const { concurrency } = context.config.worker
+  const concurrency = context.config.worker.concurrency || roundsThatFit()
   const cancellations = await startCancelWatch(context.sql, context.log)
   const queue = await startWorkingQueue(context.sql, context.log, {
     concurrency,

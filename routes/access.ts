@@ -1,5 +1,4 @@
-import type { Context, MiddlewareHandler } from 'hono'
-import { createMiddleware } from 'hono/factory'
+import type { Context } from 'hono'
 import { type Actor, userActor } from '../src/access/audit/record.ts'
 import { requireAuthorization, requireScope } from '../src/access/authorize.ts'
 import { OPERATION_ROLES, type OperationRole, PANEL_ROLES, type PanelRole, type User } from '../src/access/users.ts'
@@ -13,16 +12,14 @@ import { type ErrorAnswer, operationForbidden, panelForbidden } from './openapi/
 
 /** Decides who may call a route, with the description of its refusals. */
 export interface AccessGate {
-  check: MiddlewareHandler<AppEnv>
+  /** Throws for a caller without access. */
+  check: (c: Context<AppEnv>) => Promise<void>
   errors: readonly (number | ErrorAnswer)[]
 }
 
 /** Makes a gate that sets `c.var.user` and throws 401 without a signed-in caller, and what `check` throws. */
 const gate = (check: (user: User) => void, ...refusals: ErrorAnswer[]): AccessGate => ({
-  check: createMiddleware<AppEnv>(async (c, next) => {
-    check(await identify(c))
-    await next()
-  }),
+  check: async (c) => check(await identify(c)),
   errors: [401, ...refusals],
 })
 
@@ -44,7 +41,7 @@ export const requirePanel = (role: PanelRole): AccessGate =>
   }, panelForbidden(role))
 
 async function identify(c: Context<AppEnv>): Promise<User> {
-  const { platform } = c.var
+  const platform = c.get('platform')
   const address = platform.readAddress(c.env?.peer ?? null, c.req.header('x-forwarded-for') ?? null)
   const user = await platform.authenticate(c.req.header('authorization') ?? null, address).catch((error: unknown) => {
     // The reason is counted without the common prefix of these texts.
@@ -54,7 +51,7 @@ async function identify(c: Context<AppEnv>): Promise<User> {
   })
   c.set('address', address)
   c.set('user', user)
-  c.set('log', c.var.log.with({ user_id: user.id }))
+  c.set('log', c.get('log').with({ user_id: user.id }))
   return user
 }
 

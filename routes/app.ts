@@ -8,9 +8,9 @@ import { createConsoleRoutes } from './console/routes.ts'
 import { createDocumentationRoutes } from './documentation.ts'
 import { ENDPOINTS } from './endpoints.ts'
 import type { AppEnv, CoreContext, Platform } from './env.ts'
-import { type KnownPath, onError, onUnmatched, refuseHead } from './error-handler.ts'
+import { type KnownPath, onError, onUnmatched } from './error-handler.ts'
 import { createHealthRoutes } from './health.ts'
-import { cors, knownHost, requestLog } from './middleware.ts'
+import { createEntrance } from './middleware.ts'
 import { describeApi } from './openapi/document.ts'
 
 const POLL_PERIOD_MS = 5_000
@@ -37,18 +37,10 @@ export function createApp(context: CoreContext): Hono<AppEnv> {
     repositoryGate: createGate(REPOSITORY_READINGS),
   }
   const app = new Hono<AppEnv>()
-  app.use(async (c, next) => {
-    c.set('platform', platform)
-    c.header('x-content-type-options', 'nosniff')
-    c.header('cache-control', 'no-store')
-    await next()
-  })
-  app.use(requestLog, knownHost, cors)
+  app.use(createEntrance(platform))
 
   const api = new Hono<AppEnv>()
-  api.use('/v1/*', refuseHead)
-  for (const { route, gate, handler } of ENDPOINTS)
-    api.on(route.method, [route.path.replaceAll(/\{(\w+)\}/g, ':$1')], ...(gate ? [gate.check] : []), handler)
+  for (const { route, path, handler } of ENDPOINTS) api.on(route.method, [path], handler)
   let description: string | null = null
   api.route(
     '/',

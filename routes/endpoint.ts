@@ -20,9 +20,12 @@ type Body<S> = S extends { content: { 'application/json': { schema: infer T exte
 
 export interface Endpoint {
   route: RouteConfig
+  /** The template of the path, as the framework writes it: `/v1/events/subscribe/:session_id`. */
+  path: string
   /** Absent for a route without authentication. */
   gate: AccessGate | undefined
   maxBodyBytes: number
+  /** Runs the gate too. */
   handler: (c: Context<AppEnv>) => Promise<Response>
 }
 
@@ -58,11 +61,17 @@ export function endpoint<const Q extends Request, const S extends SuccessAnswer>
     responses: { [status]: success, ...describeErrors([...(gate?.errors ?? []), ...invalid, ...errors]) },
     ...(gate && { security: signedIn }),
   })
+  const path = route.getRoutingPath()
   return {
     route,
+    path,
     gate,
     maxBodyBytes,
     async handler(c) {
+      // For HEAD the framework runs the handler of GET, but the API has no HEAD.
+      if (c.req.method === 'HEAD') return c.notFound()
+      c.set('template', path)
+      await gate?.check(c)
       const result = await handle(c, (await validate(route, c, maxBodyBytes)) as Input<Q>)
       if (result instanceof Response) return result
       c.status(status as StatusCode)

@@ -40,6 +40,8 @@ export interface AppEnv {
   Variables: {
     platform: Platform
     log: Logger
+    /** The template of the path, set by endpoints. */
+    template: string
     user: User
     /** The address of the caller; null when unknown. */
     address: string | null

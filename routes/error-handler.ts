@@ -1,5 +1,4 @@
 import type { Context } from 'hono'
-import { createMiddleware } from 'hono/factory'
 import type { StatusCode } from 'hono/utils/http-status'
 import { INVALID_TOKEN, Unauthorized } from '../src/access/verify-token.ts'
 import { DATABASE_AWAY, PlatformError } from '../src/base/errors.ts'
@@ -11,19 +10,20 @@ import { InvalidRequest } from './validation/problem.ts'
 export function onError(error: Error, c: Context<AppEnv>): Response {
   if (error instanceof InvalidRequest) return answer(c, 422, error.problems)
   if (error instanceof PlatformError) {
-    if (error.status >= 500) c.var.log.error('request failed', { error, cause: error.cause })
-    else if (error.cause !== undefined) c.var.log.info('request refused', { reason: error.message, cause: error.cause })
+    if (error.status >= 500) c.get('log').error('request failed', { error, cause: error.cause })
+    else if (error.cause !== undefined)
+      c.get('log').info('request refused', { reason: error.message, cause: error.cause })
     if (error.status === 401)
       c.header('www-authenticate', error instanceof Unauthorized ? error.challenge : INVALID_TOKEN)
     if (error.retryAfterSeconds !== undefined) c.header('retry-after', String(error.retryAfterSeconds))
     return answer(c, error.status, error.message, error.more)
   }
   if (remedyOf(error) !== 'give_up') {
-    c.var.log.error('the database could not be used', { error })
+    c.get('log').error('the database could not be used', { error })
     c.header('retry-after', String(DATABASE_RETRY_SECONDS))
     return answer(c, 503, DATABASE_AWAY)
   }
-  c.var.log.error('unexpected error', { error })
+  c.get('log').error('unexpected error', { error })
   return answer(c, 500, 'Internal Server Error')
 }
 
@@ -41,12 +41,6 @@ export interface KnownPath {
   path: string
   methods: string[]
 }
-
-/** Treats HEAD requests as unmatched. The framework would run the handler of GET for them, but the API has no HEAD. */
-export const refuseHead = createMiddleware<AppEnv>(async (c, next) => {
-  if (c.req.method === 'HEAD') return c.notFound()
-  await next()
-})
 
 /**
  * Makes the handler of unmatched requests. A known path with another method is 405 with `Allow`; a known path with a

@@ -3,16 +3,44 @@ import { createMiddleware } from 'hono/factory'
 import { matchedRoutes } from 'hono/route'
 import { isKnownHost } from '../src/access/known-host.ts'
 import { PlatformError } from '../src/base/errors.ts'
-import type { AppEnv } from './env.ts'
+import type { AppEnv, Platform } from './env.ts'
+import { onError } from './error-handler.ts'
+
+const REQUEST_ID = /^[\w.:-]{1,128}$/
+
+/**
+ * Makes what precedes every route, as one middleware, because each of them costs every request promises of its own. It
+ * assigns the id of the request, which all its log lines carry: the caller's `X-Request-Id` if it has only harmless
+ * characters, otherwise a new one. It refuses unknown hosts, answers preflights, and writes one log line per request.
+ * The query string is not logged, because it may contain search terms.
+ */
+export const createEntrance = (platform: Platform) =>
+  createMiddleware<AppEnv>(async (c, next) => {
+    const started = performance.now()
+    const callerId = c.req.header('x-request-id') ?? ''
+    const requestId = REQUEST_ID.test(callerId) ? callerId : crypto.randomUUID()
+    c.set('platform', platform)
+    c.set('log', platform.log.with({ request_id: requestId }))
+    c.header('x-content-type-options', 'nosniff')
+    c.header('cache-control', 'no-store')
+    c.header('x-request-id', requestId)
+    const answer = refuseUnknownHost(c, platform) ?? allowOrigin(c, platform)
+    if (answer) c.res = answer
+    else await next()
+    const { method, path } = c.req
+    const { status } = c.res
+    const ms = performance.now() - started
+    platform.metrics?.countRequest({ method, route: routeTemplate(c), status, seconds: ms / 1000 })
+    const quiet = path === '/healthz' || path === '/readyz'
+    c.get('log')[quiet ? 'debug' : 'info']('request', { method, path, status, ms: Math.round(ms) })
+  })
 
 /** While sign-in is off, refuses requests to names that nobody has given to the core. Health is told to everybody. */
-export const knownHost = createMiddleware<AppEnv>(async (c, next) => {
-  const { oidc, http } = c.var.platform.config
+function refuseUnknownHost(c: Context<AppEnv>, { config: { oidc, http } }: Platform): Response | null {
   const isServed = oidc.issuer_url !== '' || ['/healthz', '/readyz'].includes(c.req.path)
-  if (!isServed && !isKnownHost(new URL(c.req.url).hostname, http.allowed_hosts))
-    throw new PlatformError('MisdirectedRequest', 421, UNKNOWN_HOST)
-  await next()
-})
+  if (isServed || isKnownHost(new URL(c.req.url).hostname, http.allowed_hosts)) return null
+  return onError(new PlatformError('MisdirectedRequest', 421, UNKNOWN_HOST), c)
+}
 const UNKNOWN_HOST =
   'The platform does not serve this host name while sign-in is off. Add the name to http.allowed_hosts, or set ' +
   'oidc.issuer_url.'
@@ -21,17 +49,18 @@ const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']
 
 /**
  * Lets browsers of the configured origins call every route with credentials. Preflights are answered before any gate.
+ * Returns the answer to a preflight.
  */
-export const cors = createMiddleware<AppEnv>(async (c, next) => {
+function allowOrigin(c: Context<AppEnv>, { config }: Platform): Response | null {
   const origin = c.req.header('origin')
-  if (origin === undefined) return next()
-  const origins = c.var.platform.config.http.cors_origins
+  if (origin === undefined) return null
+  const origins = config.http.cors_origins
   const allowed = origins.includes(origin) || origins.includes('*')
   const requestedMethod = c.req.method === 'OPTIONS' ? c.req.header('access-control-request-method') : undefined
   c.header('vary', 'Origin')
   c.header('access-control-allow-credentials', 'true')
   if (allowed) c.header('access-control-allow-origin', origin)
-  if (requestedMethod === undefined) return next()
+  if (requestedMethod === undefined) return null
   if (!allowed) return c.text('Disallowed CORS origin', 400)
   if (!METHODS.includes(requestedMethod)) return c.text('Disallowed CORS method', 400)
   c.header('access-control-allow-methods', METHODS.join(', '))
@@ -39,31 +68,15 @@ export const cors = createMiddleware<AppEnv>(async (c, next) => {
   const headers = c.req.header('access-control-request-headers')
   if (headers !== undefined) c.header('access-control-allow-headers', headers)
   return c.text('OK')
-})
-
-const REQUEST_ID = /^[\w.:-]{1,128}$/
-
-/**
- * Writes one log line per request and assigns its id, which all its lines carry: the caller's `X-Request-Id` if it has
- * only harmless characters, otherwise a new one. The query string is not logged, because it may contain search terms.
- */
-export const requestLog = createMiddleware<AppEnv>(async (c, next) => {
-  const callerId = c.req.header('x-request-id') ?? ''
-  const requestId = REQUEST_ID.test(callerId) ? callerId : crypto.randomUUID()
-  const started = performance.now()
-  c.set('log', c.var.platform.log.with({ request_id: requestId }))
-  c.header('x-request-id', requestId)
-  await next()
-  const { method } = c.req
-  const { status } = c.res
-  const ms = performance.now() - started
-  c.var.platform.metrics?.countRequest({ method, route: routeTemplate(c), status, seconds: ms / 1000 })
-  const quiet = c.req.path === '/healthz' || c.req.path === '/readyz'
-  c.var.log[quiet ? 'debug' : 'info']('request', { method, path: c.req.path, status, ms: Math.round(ms) })
-})
+}
 
 /** Returns the matched route's template; `unmatched` for all others, which would be an unlimited number of series. */
 function routeTemplate(c: Context<AppEnv>): string {
-  const route = matchedRoutes(c).findLast(({ path }) => !path.endsWith('*'))
-  return route ? route.path.replace(/^\/api(?=\/)/, '') : 'unmatched'
+  const known = c.get('template')
+  if (known !== undefined) return known
+  return (
+    matchedRoutes(c)
+      .findLast(({ path }) => !path.endsWith('*'))
+      ?.path.replace(/^\/api(?=\/)/, '') ?? 'unmatched'
+  )
 }

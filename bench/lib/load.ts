@@ -9,7 +9,7 @@ export interface Load {
 }
 
 /**
- * Sends GET requests over connections that stay open, each with one request at a time. It is written with plain
+ * Sends a number of GET requests over connections that stay open, each with one request at a time. It is written with plain
  * sockets, so that the client takes as little processor time as possible from the server.
  * @param server its address and process
  * Errors: an answer that is not 200.
@@ -17,7 +17,7 @@ export interface Load {
 export async function measureLoad(
   server: { url: string; pid: number },
   request: { route: string; headers: Record<string, string> },
-  { connections, ms }: { connections: number; ms: number },
+  { connections, requests }: { connections: number; requests: number },
 ): Promise<Load> {
   const { hostname, port, pathname, search } = new URL(server.url + request.route)
   const lines = [
@@ -27,10 +27,11 @@ export async function measureLoad(
   ]
   const message = `${lines.join('\r\n')}\r\n\r\n`
   const [started, before] = [performance.now(), processorTime(server.pid)]
-  const counts = await Promise.all(
-    Array.from({ length: connections }, () => runConnection(hostname, Number(port), message, started + ms)),
+  let left = requests
+  const takeOne = () => left-- > 0
+  await Promise.all(
+    Array.from({ length: connections }, () => runConnection({ hostname, port: Number(port) }, message, takeOne)),
   )
-  const requests = counts.reduce((sum, count) => sum + count, 0)
   const seconds = (performance.now() - started) / 1000
   return { per_second: requests / seconds, cpu_us: ((processorTime(server.pid) - before) * 1000) / requests }
 }
@@ -51,11 +52,21 @@ function processorTime(pid: number): number {
   }
 }
 
-function runConnection(host: string, port: number, message: string, end: number): Promise<number> {
+/** Sends the message again and again while `takeOne` allows it. */
+function runConnection(
+  { hostname, port }: { hostname: string; port: number },
+  message: string,
+  takeOne: () => boolean,
+): Promise<void> {
   return new Promise((resolve, reject) => {
-    let answered = 0
     let buffered = ''
-    const socket: Socket = connect({ host, port, noDelay: true }, () => socket.write(message))
+    const next = () => {
+      if (takeOne()) return socket.write(message)
+      socket.removeAllListeners('close')
+      socket.destroy()
+      resolve()
+    }
+    const socket: Socket = connect({ host: hostname, port, noDelay: true }, next)
     socket.setEncoding('latin1')
     socket.on('error', reject)
     socket.on('close', () => reject(new Error('the server closed a connection')))
@@ -63,12 +74,8 @@ function runConnection(host: string, port: number, message: string, end: number)
       buffered += text
       if (!isWhole(buffered)) return
       if (!buffered.startsWith('HTTP/1.1 200')) return reject(new Error(`an answer was ${buffered.slice(0, 200)}`))
-      answered++
       buffered = ''
-      if (performance.now() < end) return socket.write(message)
-      socket.removeAllListeners('close')
-      socket.destroy()
-      resolve(answered)
+      next()
     })
   })
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { decimal, entryText, integer, mappingError, nonEmpty, text } from '../fields.ts'
+import { decimal, entryText, flag, integer, mappingError, nonEmpty, text } from '../fields.ts'
 import { missingVariables, providerOf, providerVariables } from '../provider-variables.ts'
 import type { Source } from '../source.ts'
 import { readAws } from './aws.ts'
@@ -100,6 +100,10 @@ export const llmSchema = v.object({
   temperature: decimal(0.1, { min: 0 }),
   max_output_tokens: integer(32000, { min: 1 }),
   timeout: decimal(600, { above: 0 }),
+  /** Whether answers are asked for as streams. */
+  stream: flag(true),
+  /** Seconds that may pass between two pieces of a streamed answer. */
+  stream_idle_timeout: decimal(120, { above: 0 }),
   model_list: modelList,
   /** Maximum tokens of a model call including the answer; 0 takes the number from the built-in table of models. */
   context_tokens: integer(0, { min: 0 }),

@@ -51,8 +51,8 @@ export const orchestrationSchema = v.object({
 export const readOrchestration = (source: Source) => source.section('orchestration', orchestrationSchema).values
 
 export const workerSchema = v.object({
-  /** Maximum rounds that one worker process runs concurrently. */
-  concurrency: integer(4, { min: 1 }),
+  /** Maximum rounds that one worker process runs concurrently; 0: as many as its memory allows. */
+  concurrency: integer(0, { min: 0 }),
   /** Maximum restarts of an interrupted round before it fails. */
   max_restarts: integer(3, { min: 0 }),
   pin_key_env: text('PLATFORM_PIN_KEY'),

@@ -154,7 +154,13 @@ function messageOf({ role, text, answers, calls }: ChatMessage): Message {
   return { role: role === 'user' ? role : 'system', content: text ?? '' }
 }
 
-const FINISH = { end_turn: 'stop', tool_use: 'tool_calls', max_tokens: 'length', content_filter: 'content_filter' }
+const FINISH = {
+  end_turn: 'stop',
+  tool_use: 'tool_calls',
+  max_tokens: 'length',
+  content_filter: 'content_filter',
+  repetition: 'repetition',
+}
 
 const completionOf = ({ text, tool_calls, finish, finish_raw, usage }: Inference): object =>
   chatCompletion({

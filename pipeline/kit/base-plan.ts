@@ -24,7 +24,7 @@ import {
   type MadePlan,
   readSessionState,
 } from './kept-base-plan.ts'
-import type { Run } from './run.ts'
+import { type Run, stoppable } from './run.ts'
 
 /** What the code before the session plans, or why that is not known, in one masked line. */
 export type BaseReading = ({ ok: true } & MadePlan) | { ok: false; reason: string }
@@ -184,20 +184,6 @@ function createPlanOf(run: Run, secrets: Secrets, options: CommitOptions) {
       if (current === null) return
       current.stop.abort(new Error('the round has ended'))
       await current.ended
-    },
-  }
-}
-
-/** Returns the run as its jobs see it that end with `stop` too. */
-function stoppable(run: Run, stop: AbortSignal): Run {
-  const { cancellation } = run
-  return {
-    ...run,
-    signal: AbortSignal.any([run.signal, stop]),
-    cancellation: {
-      signal: cancellation ? AbortSignal.any([cancellation.signal, stop]) : stop,
-      held: cancellation?.held ?? run.signal,
-      jobs: cancellation?.jobs ?? new Set(),
     },
   }
 }

@@ -18,6 +18,7 @@ import {
   type IacJobs,
 } from '../../src/services/iac/contract.ts'
 import { describeState, writeOverride, writeStateKeys } from '../workspace/backend-override.ts'
+import type { Ahead } from './ahead.ts'
 import { type OutputArchive, watchJob } from './engine-output.ts'
 import { refuseEarlierPrograms } from './host-programs.ts'
 import type { BareRun, Run } from './run.ts'
@@ -136,18 +137,25 @@ export function createEngine(run: Run, { secrets, outputs }: { secrets: SecretRe
     },
     /**
      * Records and runs a job. Errors: those of `IacClient.run`; `RoundCancelled`; `LeaseLost`; `HostProgramsRefused`
-     * for what fetched modules have; 504 for a job that was stopped after `limitS` seconds.
+     * for what fetched modules have; 504 for a job that was stopped after `limitS` seconds; that of work ahead of its
+     * need that was given up.
      */
-    run: async <Kind extends IacJobKind>(kind: Kind, body: IacJobs[Kind], { limitS }: { limitS?: number } = {}) => {
+    run: async <Kind extends IacJobKind>(
+      kind: Kind,
+      body: IacJobs[Kind],
+      { limitS, ahead }: { limitS?: number; ahead?: Ahead } = {},
+    ) => {
       await earlierJobs
       await renewKeys(kind)
       const key = nextKey(kind)
       // Only `show` reports which values are sensitive, so the text of the plan is stored after it.
       if (kind !== 'show') outputs.flush()
       const result = await measureTime(async () =>
-        runWatched(run, secrets, { kind, body: await placed(body), key, limitS }),
+        runWatched(ahead?.within(run) ?? run, secrets, { kind, body: await placed(body), key, limitS }),
       )
-      outputs.keep(kind, result)
+      const keep = () => outputs.keep(kind, result)
+      if (ahead) ahead.whenNeeded(keep)
+      else keep()
       if (isWithoutEngine(result) && body.workspace_path === run.workspace.iacRoot) await refuseEarlier()
       return result
     },

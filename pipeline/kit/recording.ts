@@ -36,7 +36,7 @@ const inference = v.object({
   model: v.string(),
   text: v.string(),
   tool_calls: v.array(toolCall),
-  finish: v.nullable(v.picklist(['end_turn', 'tool_use', 'max_tokens', 'content_filter'])),
+  finish: v.nullable(v.picklist(['end_turn', 'tool_use', 'max_tokens', 'content_filter', 'repetition'])),
   finish_raw: v.string(),
   usage,
 })

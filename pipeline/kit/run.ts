@@ -80,6 +80,20 @@ export type Modes = Record<Mode, RoundMode>
 
 export const inWorkspace = (handle: ModeHandler): RoundMode => ({ workspace: true, handle })
 
+/** Returns the run as its jobs see it that end with `stop` too. */
+export function stoppable(run: Run, stop: AbortSignal): Run {
+  const { cancellation } = run
+  return {
+    ...run,
+    signal: AbortSignal.any([run.signal, stop]),
+    cancellation: {
+      signal: cancellation ? AbortSignal.any([cancellation.signal, stop]) : stop,
+      held: cancellation?.held ?? run.signal,
+      jobs: cancellation?.jobs ?? new Set(),
+    },
+  }
+}
+
 /** Returns a run on the backend of the repository, as where the platform manages no state. */
 export const withOwnBackend = <Given extends BareRun>(run: Given): Given => ({
   ...run,

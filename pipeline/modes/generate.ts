@@ -3,6 +3,7 @@ import type { Turn } from '../../src/base/vocabulary.ts'
 import { writeTaskQuery } from '../../src/chains/iac-generator.ts'
 import { listChanges } from '../../src/plan/change-list.ts'
 import { type DriftOperation, describeWritten } from '../../src/plan/drift.ts'
+import type { EngineResult } from '../../src/services/iac/contract.ts'
 import type { Kit } from '../kit/kit.ts'
 import type { Outcome } from '../kit/run.ts'
 import { findFiles } from '../steps/drift/find-files.ts'
@@ -21,12 +22,13 @@ import { savePlan } from '../steps/generate/save-plan.ts'
 import { describeOthersChanges, describeResult, joinParts } from '../steps/generator/compose-result.ts'
 import { openGeneration } from '../steps/generator/generate-and-validate.ts'
 import { LeftUnchanged } from '../steps/generator/validation.ts'
-import { initialise, planOutsideTargets, type ValidPlan } from '../steps/plan/plan.ts'
+import { planOutsideTargets, type ValidPlan } from '../steps/plan/plan.ts'
 import { completePlanDocument } from '../steps/plan/store-plan.ts'
 import { chooseSessionTargets } from '../steps/plan/targets.ts'
 import { createCheckedValidator, createChoiceValidator } from '../steps/plan/validators.ts'
 import { assertRootIsSupported } from '../steps/shared/check-root.ts'
 import { type Conventions, composePrompts } from '../steps/shared/compose-prompts.ts'
+import { initialiseAhead } from '../steps/shared/initialise-ahead.ts'
 import { decline, judgeRequest } from '../steps/shared/judge-request.ts'
 import { learnDeclaredSecrets, readDeclarations, readForStatements } from '../steps/shared/look-at-repository.ts'
 
@@ -37,29 +39,36 @@ export async function generate(kit: Kit): Promise<Outcome> {
   await learnDeclaredSecrets(kit)
   await status.say('filtering', run.round.query)
   const declarations = readDeclarations(kit)
-  const { accepted, explanation } = await judgeRequest(kit, 'generate', declarations)
-  if (!accepted) return decline(run, explanation)
-  const intent = startIntentCheck(kit, readForStatements(kit, declarations))
+  // The files are read before init adds some.
+  await declarations
+  const ahead = initialiseAhead(kit)
   try {
-    return await carryOut(kit, intent, explanation)
+    const { accepted, explanation } = await judgeRequest(kit, 'generate', declarations)
+    if (!accepted) return decline(run, explanation)
+    const intent = startIntentCheck(kit, readForStatements(kit, declarations))
+    return await carryOut(kit, intent, { judgement: explanation, initialising: ahead.take() }).finally(intent.stop)
   } catch (error) {
     // The session goes on, so that its next request may ask to mend what was broken before it.
     if (error instanceof LeftUnchanged && error.isOlder) return decline(run, error.message)
     throw error
   } finally {
-    intent.stop()
+    await ahead.settle()
   }
 }
 
 /**
  * Carries out an accepted request: writes the code, plans it, reviews the plan, and saves it.
- * @param judgement why the request was accepted
+ * @param accepted.judgement why the request was accepted
+ * @param accepted.initialising the end of the init
  */
-async function carryOut(kit: Kit, intent: IntentCheck, judgement: string): Promise<Outcome> {
+async function carryOut(
+  kit: Kit,
+  intent: IntentCheck,
+  { judgement, initialising }: { judgement: string; initialising: Promise<EngineResult | null> },
+): Promise<Outcome> {
   const { run, secrets } = kit
   const { query } = run.round
   // The generator is told from its first call on what init installs. The first attempt repeats an init that failed.
-  const initialising = initialise(kit)
   const initialised = Promise.allSettled([initialising])
   const conventions = await composePrompts(kit, initialised).finally(() => initialised)
   await initialising

@@ -27,6 +27,7 @@ export const lastPlanTool = (review: LastReview, read: (signal: AbortSignal) => 
     schema: v.object({
       about: optionalText('Address of a resource, block or module, or rule of a finding, from the overview'),
     }),
+    reads: true,
     run: async ({ about }, signal) => {
       const documents = await read(signal)
       const parts = about ? describeAbout(documents, about) : describeAll(review, documents)

@@ -42,6 +42,7 @@ export const inspectionTools = (access: FileAccess, workspace: Pick<Workspace, '
         v.description('Path from the workspace root, such as "main.tf" or "../../modules/net/main.tf"'),
       ),
     }),
+    reads: true,
     run: ({ target_file }) =>
       access.read(target_file).catch(async (error: unknown) => {
         const names = error instanceof ToolError ? await access.list(target_file).catch(() => null) : null
@@ -60,6 +61,7 @@ export const inspectionTools = (access: FileAccess, workspace: Pick<Workspace, '
         v.description('Path from the workspace root, "." for the root itself'),
       ),
     }),
+    reads: true,
     run: async ({ relative_workspace_path }) => listNames(await access.list(relative_workspace_path)),
   }),
   defineTool({
@@ -75,6 +77,7 @@ export const inspectionTools = (access: FileAccess, workspace: Pick<Workspace, '
       ),
       explanation: v.optional(v.string()),
     }),
+    reads: true,
     run: async ({ searches }, signal) => {
       const answers: string[] = []
       for (const search of searches) {
@@ -90,6 +93,7 @@ export const inspectionTools = (access: FileAccess, workspace: Pick<Workspace, '
       'Show what this session has changed so far: its branch against the default branch, then new files, whole. The ' +
       'answer changes only after a file was changed.',
     schema: v.object({ explanation: v.optional(v.string()) }),
+    reads: true,
     run: async () => describeDiff(await workspace.branchDiff(), MAX_HISTORY) || 'Nothing was changed yet',
   }),
 ]

@@ -24,6 +24,7 @@ export function defineTool<Schema extends v.GenericSchema, Result>(options: {
   schema: Schema
   run: (args: v.InferOutput<Schema>, signal: AbortSignal) => Promise<Result>
   mutates?: boolean
+  reads?: boolean
 }): Tool<Result> {
   const { name, description, schema, run, ...flags } = options
   const validated = createResultTool({ name, description, schema, mayOmit: true })

@@ -11,9 +11,10 @@ import { NOT_JSON, readJson } from './read-body.ts'
  */
 export async function validate(route: RouteConfig, c: Context<AppEnv>, maxBodyBytes: number) {
   const problems = new ProblemList()
-  const params = check('path', route.request?.params, c.req.param(), problems)
-  const query = check('query', route.request?.query, lastOfEach(c.req.queries()), problems)
-  const headers = check('header', route.request?.headers, c.req.header(), problems)
+  const { request } = route
+  const params = request?.params && check('path', request.params, c.req.param(), problems)
+  const query = request?.query && check('query', request.query, lastOfEach(c.req.queries()), problems)
+  const headers = request?.headers && check('header', request.headers, c.req.header(), problems)
   const schema = bodySchema(route)
   const body = schema ? checkBody(schema, await readJson(c.req.raw, maxBodyBytes), problems) : undefined
   if (problems.count > 0) throw new InvalidRequest(problems.toList())

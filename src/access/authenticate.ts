@@ -12,20 +12,29 @@ import { type Claims, createTokenVerifier, notAuthenticated } from './verify-tok
  */
 export function createAuthenticator(context: Pick<Context, 'config' | 'fetch' | 'now' | 'sql'>) {
   const { config, sql } = context
+  // The claims of a token that is verified again are the same object.
+  const identities = new WeakMap<Claims, Identity>()
+  const identityOf = (claims: Claims): Identity => {
+    const identity = identities.get(claims) ?? toIdentity(claims, config.admin.default_root_email, config.oidc)
+    identities.set(claims, identity)
+    return identity
+  }
   const verify = config.oidc.issuer_url === '' ? null : createTokenVerifier(config.oidc, context)
   return async (authorization: string | null, address?: string | null): Promise<User> => {
     if (!verify) return resolveUser(sql, LOCAL_DEVELOPER, address)
     const token = bearerToken(authorization)
     if (token === null) throw notAuthenticated()
-    return resolveUser(sql, toIdentity(await verify(token), config.admin.default_root_email, config.oidc), address)
+    return resolveUser(sql, identityOf(await verify(token)), address)
   }
 }
 
+const SCHEME = 'bearer '
+
 /** Returns the token of an `Authorization: Bearer …` header; null without a token or with another scheme. */
 export function bearerToken(authorization: string | null): string | null {
-  const [scheme, ...rest] = (authorization ?? '').trim().split(/ +/)
-  const token = rest.join(' ')
-  return scheme?.toLowerCase() === 'bearer' && token !== '' ? token : null
+  const text = (authorization ?? '').trim()
+  const token = text.slice(SCHEME.length).replace(/^ +/, '')
+  return text.slice(0, SCHEME.length).toLowerCase() === SCHEME && token !== '' ? token : null
 }
 
 /** The identity of every request while authentication is disabled. It has the roles devops and panel admin. */

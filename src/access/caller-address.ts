@@ -2,6 +2,8 @@ import { type AddressRange, parseAddress, parseRange } from '../../config/addres
 
 /** Longest supported chain of proxies; entries further left were written by the caller. */
 const MAX_HOPS = 32
+/** Addresses of connections that are kept parsed. */
+const MAX_PEERS = 1_000
 
 /**
  * Makes a reader of the caller's address: the address of the connection, or if that is a trusted proxy, the right-most
@@ -13,9 +15,18 @@ const MAX_HOPS = 32
  */
 export function createAddressReader(trustedProxies: readonly string[]) {
   const ranges = trustedProxies.map(parseRange).filter((range) => range !== null)
+  // A connection sends many requests, and a proxy all of them.
+  const peers = new Map<string, ReturnType<typeof readPeer>>()
+  const peerOf = (peer: string) => {
+    const known = peers.get(peer) ?? readPeer(peer)
+    if (peers.size >= MAX_PEERS) peers.clear()
+    peers.set(peer, known)
+    return known
+  }
   return (peer: string | null, forwardedFor: string | null): string | null => {
-    let found = peer === null ? null : parseAddress(peer)
-    if (found === null) return null
+    const { address, text } = peer === null ? { address: null, text: null } : peerOf(peer)
+    if (address === null || !isTrusted(address, ranges)) return text
+    let found = address
     const hops = (forwardedFor ?? '').split(',').slice(-MAX_HOPS)
     while (isTrusted(found, ranges)) {
       const next = parseAddress(withoutPort(hops.pop() ?? ''))
@@ -24,6 +35,11 @@ export function createAddressReader(trustedProxies: readonly string[]) {
     }
     return found.toString()
   }
+}
+
+function readPeer(peer: string) {
+  const address = parseAddress(peer)
+  return { address, text: address?.toString() ?? null }
 }
 
 const isTrusted = (address: NonNullable<ReturnType<typeof parseAddress>>, ranges: readonly AddressRange[]): boolean =>

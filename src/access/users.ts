@@ -115,7 +115,8 @@ const rolesJson = (sql: Db, row: 'b' | 'w'): Query =>
 /** Returns a claim as stored in its column, at most 254 characters; null for a blank one. */
 function toColumnText(claim: string | null): string | null {
   const text = storable(claim)
-  return text?.trim() ? [...text].slice(0, 254).join('') : null
+  if (!text?.trim()) return null
+  return text.length <= 254 ? text : [...text].slice(0, 254).join('')
 }
 
 /**

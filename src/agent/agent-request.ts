@@ -10,6 +10,8 @@ export interface Tool<Result = unknown> {
   run(args: Record<string, unknown>, signal: AbortSignal): Promise<Result> | Result
   /** True if the tool changes the workspace, so that earlier results may be out of date and calls may be repeated. */
   mutates?: boolean
+  /** True if the tool only reads, so that a call may start before its reply is whole, and may be stopped. */
+  reads?: boolean
   /** The reply to the model in place of the value, when this tool ends a run that may be continued. */
   acknowledgement?: string
 }

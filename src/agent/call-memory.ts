@@ -19,7 +19,7 @@ export function createCallMemory() {
 export type CallMemory = ReturnType<typeof createCallMemory>
 
 /** Returns the key of a call, without the parameter `explanation`, which does not affect the result. */
-const keyOf = (name: string, { explanation: _, ...parameters }: Record<string, unknown>): string =>
+export const keyOf = (name: string, { explanation: _, ...parameters }: Record<string, unknown>): string =>
   `${name} ${JSON.stringify(parameters, sortKeys)}`
 
 const sortKeys = (_: string, value: unknown): unknown =>

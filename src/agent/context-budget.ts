@@ -1,5 +1,6 @@
 import type { LlmConfig } from '../../config/types.ts'
 import type { ModelRole } from '../llm/inference.ts'
+import { estimateTokens } from '../llm/tokens.ts'
 
 /** The maximum input of one model call. */
 export interface ContextBudget {
@@ -26,13 +27,6 @@ export function contextBudget(
   const answer = Math.min(config.max_output_tokens, window / 2)
   const charsPerToken = Math.min(...sizes.map((size) => size.charsPerToken))
   return { tokens: Math.floor((window - answer) * SAFETY), estimate: (text) => estimateTokens(text, charsPerToken) }
-}
-
-/** Estimates tokens: ASCII by the model's average, other scripts by one token per UTF-16 unit. */
-export function estimateTokens(text: string, charsPerToken: number): number {
-  let others = 0
-  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x7f) others++
-  return Math.ceil((text.length - others) / charsPerToken) + others
 }
 
 /**

@@ -16,12 +16,29 @@ import {
   unexpectedFailure,
 } from './notices.ts'
 
+/** A call that was started before its reply was whole. */
+export interface StartedCall {
+  /** The value of the tool; its error is thrown. */
+  result: Promise<unknown>
+  /** How long the tool ran; 0 until its end. */
+  durationMs: number
+}
+
+export interface StartedCalls {
+  /** Returns the call with this name and these arguments once, if it was started. */
+  take(name: string, args: Record<string, unknown>): StartedCall | undefined
+  /** Stops and forgets all of them. */
+  clear(): void
+}
+
 export interface CallContext<Name extends string> {
   chain: Name
   /** The tools of this turn by name, including the result tool. */
   offered: ReadonlyMap<string, Tool>
   /** Null for calls that may be repeated. */
   memory: CallMemory | null
+  /** The calls of this reply that were started before it was whole. */
+  started?: StartedCalls
   maxResultChars: number
   signal: AbortSignal
   observe?: (event: AgentEvent<Name>) => void
@@ -55,6 +72,7 @@ async function answerCall<Result, Name extends string>(
   if (!tool) return refuse(toolNotFound(call.name, [...offered.keys()]))
   const started = performance.now()
   let path: string | undefined
+  let early: StartedCall | undefined
   const report = (success: boolean, error?: unknown) =>
     context.observe?.({
       type: 'tool',
@@ -62,7 +80,7 @@ async function answerCall<Result, Name extends string>(
       name: call.name,
       ...(path !== undefined && { path }),
       success,
-      durationMs: performance.now() - started,
+      durationMs: early?.durationMs ?? performance.now() - started,
       error,
     })
   try {
@@ -70,7 +88,10 @@ async function answerCall<Result, Name extends string>(
     path = pathIn(args)
     const earlier = memory?.earlier(call.name, args)
     if (earlier !== undefined) return { ...refuse(duplicateCall(call.name, earlier)), isRepeated: true }
-    const value = await tool.run(args, signal)
+    if (tool.mutates) context.started?.clear()
+    early = context.started?.take(call.name, args)
+    // The tool of this name was started with these arguments, so the value is of its type.
+    const value = early ? ((await early.result) as Result) : await tool.run(args, signal)
     signal.throwIfAborted()
     if (tool.mutates) memory?.clear()
     memory?.remember(call.id, call.name, args)
@@ -103,7 +124,7 @@ function describeFailure(name: string, error: unknown): string {
 }
 
 /** Parses arguments; blank text is an empty object. Errors: `ToolError` that says what to correct. */
-function parseArguments(definition: ToolDefinition, text: string): Record<string, unknown> {
+export function parseArguments(definition: ToolDefinition, text: string): Record<string, unknown> {
   const args = parseObject(definition.name, text)
   const missing = requiredOf(definition).filter(
     (name) => (args[name] === undefined || args[name] === null) && name !== 'explanation',

@@ -10,9 +10,10 @@ export const emptyReplyNotice = (resultTool: string) =>
  * @param tokens those of the reply that was cut off; 0 if they are not known
  * @param last true if a further one that is cut off ends the chain
  */
-export const cutReplyNotice = (tokens: number, last: boolean) =>
-  `Notice: your last reply was cut off${tokens > 0 ? ` after ${tokens} tokens` : ''}, because it was too long, and ` +
-  `nothing of it was used. Reply again with less: ${last ? 'one call only, as small as it can be' : SMALLER}.`
+export const cutReplyNotice = (finish: 'max_tokens' | 'repetition', tokens: number, last: boolean) =>
+  `Notice: your last reply was cut off${tokens > 0 ? ` after ${tokens} tokens` : ''}, because it ` +
+  `${finish === 'repetition' ? 'repeated the same text again and again' : 'was too long'}, and nothing of it was ` +
+  `used. Reply again with less: ${last ? 'one call only, as small as it can be' : SMALLER}.`
 
 const SMALLER =
   'short thoughts, few calls at once, and small edits; what does not fit into one reply can follow in the next ones'

@@ -1,8 +1,16 @@
 import { PlatformError } from '../base/errors.ts'
-import { addUsage, type Inference, type Message, type ToolCall, type Usage } from '../llm/inference.ts'
+import {
+  addUsage,
+  type Inference,
+  type Message,
+  type ReplyProgress,
+  type ToolCall,
+  type Usage,
+} from '../llm/inference.ts'
 import { type ChainTrace, inSpan } from '../observe/run-trace.ts'
 import { type AgentRequest, type AgentResult, type Tool, ToolError } from './agent-request.ts'
 import { createCallMemory } from './call-memory.ts'
+import { createEarlyCalls } from './early-calls.ts'
 import { type CallContext, type CallOutcome, executeCall } from './execute-call.ts'
 import { createFitting } from './fit-messages.ts'
 import { cutReplyNotice, emptyReplyNotice, emptyResult, lastTurnNotice, reminder, resultRefused } from './notices.ts'
@@ -14,7 +22,7 @@ const MAX_ASKED_AGAIN = 2
 /**
  * Lets a model work with tools until it calls the result tool, whose result is returned. One turn is one model call;
  * every tool call of a reply is answered, in order. All turns but the last offer the same tools, for the provider's
- * cache. A reply that was cut off by its length is not used but asked for again, smaller, which is no turn of its own.
+ * cache. A reply that was cut off is not used but asked for again, smaller, which is no turn of its own.
  * Errors: `PlatformError` `ToolExecutionsExceeded` after `maxTurns` turns, `UnhandledInferenceFinishReason` for a reply
  * that was filtered or cut off for the third time, those of the model client; the signal's reason.
  */
@@ -44,43 +52,55 @@ async function runLoop<Result, Name extends string>(
     if (last && request.tools?.length) addNotice(messages, lastTurnNotice(name))
     fitting.shorten(messages, [...(request.tools ?? []), resultTool])
     const offered = last ? [resultTool] : [...(request.tools ?? []), resultTool]
-    const ask = () => fitting.call(messages, offered, () => callModel(request, messages, offered, chain))
-    const reply = await askUntilWhole(messages, ask)
-    usage = addUsage(usage, reply.usage)
-    if (reply.finish !== 'end_turn' && reply.finish !== 'tool_use')
-      throw failure('UnhandledInferenceFinishReason', `Error: unexpected finish reason - ${reply.finish_raw}`)
-    if (reply.tool_calls.length === 0) {
-      answerWithoutCalls(messages, reply, name)
-      continue
+    const byName = new Map(offered.map((tool) => [tool.definition.name, tool]))
+    const early = createEarlyCalls({ offered: byName, memory, signal })
+    const ask = () => {
+      early.progress.restart()
+      return fitting.call(messages, offered, () => callModel(request, messages, offered, chain, early.progress))
     }
-    messages.push({ role: 'assistant', content: reply.text || null, tool_calls: reply.tool_calls, ...carryOf(reply) })
-    const result = await answerCalls<Result, Name>(messages, reply, resultTool, last, {
-      chain: request.chain,
-      offered: new Map(offered.map((tool) => [tool.definition.name, tool])),
-      memory,
-      maxResultChars: request.maxResultChars ?? MAX_RESULT_CHARS,
-      signal,
-      observe: request.observe,
-      trace: chain,
-    })
-    if (result) return { value: result.value, messages, queries, memory, turns: turn, usage }
+    try {
+      const reply = await askUntilUsable(messages, ask)
+      usage = addUsage(usage, reply.usage)
+      if (reply.finish !== 'end_turn' && reply.finish !== 'tool_use')
+        throw failure('UnhandledInferenceFinishReason', `Error: unexpected finish reason - ${reply.finish_raw}`)
+      if (reply.tool_calls.length === 0) {
+        answerWithoutCalls(messages, reply, name)
+        continue
+      }
+      messages.push({ role: 'assistant', content: reply.text || null, tool_calls: reply.tool_calls, ...carryOf(reply) })
+      const result = await answerCalls<Result, Name>(messages, reply, resultTool, last, {
+        chain: request.chain,
+        offered: byName,
+        memory,
+        started: early,
+        maxResultChars: request.maxResultChars ?? MAX_RESULT_CHARS,
+        signal,
+        observe: request.observe,
+        trace: chain,
+      })
+      if (result) return { value: result.value, messages, queries, memory, turns: turn, usage }
+    } finally {
+      early.clear()
+    }
   }
   const text = `The total number of tool executions in this chain has reached the limit. Limit=${maxTurns}`
   throw failure('ToolExecutionsExceeded', text)
 }
 
 /**
- * Asks for a reply, and again with a notice while it is cut off by its length, at most `MAX_ASKED_AGAIN` times. What
- * was cut off is not kept: its last call is broken, and a provider refuses thoughts whose signature is missing. The
- * notice stays in the messages, so that later replies are small as well.
+ * Asks for a reply, and again with a notice while it is cut off by its length or because it repeats itself, at most
+ * `MAX_ASKED_AGAIN` times. What was cut off is not kept: its last call is broken, and a provider refuses thoughts whose
+ * signature is missing. The notice stays in the messages, so that later replies are small as well.
  * @returns the last reply, with the usage of all
  */
-async function askUntilWhole(messages: Message[], ask: () => Promise<Inference>): Promise<Inference> {
+async function askUntilUsable(messages: Message[], ask: () => Promise<Inference>): Promise<Inference> {
   let reply = await ask()
-  for (let asked = 1; reply.finish === 'max_tokens' && asked <= MAX_ASKED_AGAIN; asked++) {
-    addNotice(messages, cutReplyNotice(reply.usage.output_tokens, asked === MAX_ASKED_AGAIN))
+  for (let asked = 1; asked <= MAX_ASKED_AGAIN; asked++) {
+    const { finish, usage } = reply
+    if (finish !== 'max_tokens' && finish !== 'repetition') break
+    addNotice(messages, cutReplyNotice(finish, usage.output_tokens, asked === MAX_ASKED_AGAIN))
     const next = await ask()
-    reply = { ...next, usage: addUsage(reply.usage, next.usage) }
+    reply = { ...next, usage: addUsage(usage, next.usage) }
   }
   return reply
 }
@@ -190,13 +210,14 @@ async function callModel<Name extends string>(
   messages: readonly Message[],
   offered: readonly Tool[],
   trace: ChainTrace | undefined,
+  progress?: ReplyProgress,
 ): Promise<Inference> {
   signal.throwIfAborted()
   const tools = offered.map((tool) => tool.definition)
   const span = trace?.model({ role, messages, tools })
   return await inSpan(span, async () => {
     const started = performance.now()
-    const request = { role, messages: [...messages], tools: tools.length > 0 ? tools : undefined, signal }
+    const request = { role, messages: [...messages], tools: tools.length > 0 ? tools : undefined, signal, progress }
     const reply = await llm.complete(request).finally(() => signal.throwIfAborted())
     const { model, usage, finish_raw: finish } = reply
     observe?.({ type: 'inference', chain, model, usage, durationMs: performance.now() - started, finish })

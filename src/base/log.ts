@@ -39,8 +39,8 @@ export function createLogger(options: {
   mask?: (text: string) => string
 }): Logger {
   const { level = 'info', write = (line: string) => console.log(line), fields = {}, mask } = options
-  const minimum = LEVEL_ORDER[level]
-  return loggerOf({ minimum, write, secrets: secretForms(options.secrets ?? []), fields, mask })
+  const parts = { minimum: LEVEL_ORDER[level], write, secrets: secretForms(options.secrets ?? []), mask }
+  return new LineLogger(parts, fields)
 }
 
 interface LoggerParts {
@@ -48,27 +48,47 @@ interface LoggerParts {
   write: (line: string) => void
   /** All forms of the secrets. */
   secrets: readonly string[]
-  fields: LogFields
   mask: ((text: string) => string) | undefined
 }
 
-function loggerOf(parts: LoggerParts): Logger {
-  const { minimum, write, secrets, mask } = parts
-  const emit = (level: LogLevel, message: string, fields?: LogFields) => {
-    if (LEVEL_ORDER[level] < minimum) return
-    const entry: LogFields = { time: new Date().toISOString(), level, message, ...parts.fields }
-    for (const [key, value] of Object.entries(fields ?? {})) entry[key] = toLoggable(value)
-    let line = JSON.stringify(entry, mask && ((_, value: unknown) => (typeof value === 'string' ? mask(value) : value)))
-    for (const secret of secrets) line = line.replaceAll(secret, '***')
-    write(line)
+/** A class, because every request makes two of them: methods of an object would be made anew each time. */
+class LineLogger implements Logger {
+  readonly #parts: LoggerParts
+  readonly #fields: LogFields
+
+  constructor(parts: LoggerParts, fields: LogFields) {
+    this.#parts = parts
+    this.#fields = fields
   }
-  return {
-    debug: (message, fields) => emit('debug', message, fields),
-    info: (message, fields) => emit('info', message, fields),
-    warn: (message, fields) => emit('warn', message, fields),
-    error: (message, fields) => emit('error', message, fields),
-    with: (fields) => loggerOf({ ...parts, fields: { ...parts.fields, ...fields } }),
-    masked: (next) => loggerOf({ ...parts, mask: mask ? (text) => next(mask(text)) : next }),
+
+  debug(message: string, fields?: LogFields): void {
+    this.#emit('debug', message, fields)
+  }
+  info(message: string, fields?: LogFields): void {
+    this.#emit('info', message, fields)
+  }
+  warn(message: string, fields?: LogFields): void {
+    this.#emit('warn', message, fields)
+  }
+  error(message: string, fields?: LogFields): void {
+    this.#emit('error', message, fields)
+  }
+  with(fields: LogFields): Logger {
+    return new LineLogger(this.#parts, { ...this.#fields, ...fields })
+  }
+  masked(next: (text: string) => string): Logger {
+    const { mask } = this.#parts
+    return new LineLogger({ ...this.#parts, mask: mask ? (text) => next(mask(text)) : next }, this.#fields)
+  }
+
+  #emit(level: LogLevel, message: string, fields: LogFields = {}): void {
+    const { minimum, write, secrets, mask } = this.#parts
+    if (LEVEL_ORDER[level] < minimum) return
+    const entry: LogFields = { time: new Date().toISOString(), level, message, ...this.#fields }
+    for (const key of Object.keys(fields)) entry[key] = toLoggable(fields[key])
+    let line = JSON.stringify(entry, mask && ((_, value: unknown) => (typeof value === 'string' ? mask(value) : value)))
+    for (const secret of secrets) if (line.includes(secret)) line = line.replaceAll(secret, '***')
+    write(line)
   }
 }
 

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import type { LlmConfig, ModelBudget } from '../../config/sections/llm.ts'
 import { PlatformError } from '../base/errors.ts'
 import type { Sql } from '../data/db/sql.ts'
-import { InferenceError, type LlmClient, type Usage } from '../llm/inference.ts'
+import { InferenceError, type LlmClient, StoppedInference, type Usage } from '../llm/inference.ts'
 import { createPricing } from '../llm/prices.ts'
 import { BUDGETS, type BudgetName, readSpent, recordSpend, type Spender, type Spent } from './spend.ts'
 
@@ -116,7 +116,8 @@ export function limitSpend(
     complete: async (request) => {
       await assertBudgetLeft(context, spender)
       const answer = await llm.complete(request).catch(async (error: unknown) => {
-        if (error instanceof InferenceError && error.used) await count(error.used)
+        if ((error instanceof InferenceError || error instanceof StoppedInference) && error.used)
+          await count(error.used)
         throw error
       })
       await count(answer)

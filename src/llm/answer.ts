@@ -44,6 +44,8 @@ const FINISH: Record<string, FinishReason> = {
   // Some gateways pass on the values of the vendor behind them.
   end_turn: 'end_turn',
   tool_use: 'tool_use',
+  // That of an answer that was cut early because it repeats itself, by the platform or by a server.
+  repetition: 'repetition',
 }
 /** What the words of servers have in common for an answer that was cut off, withheld or given up. */
 const CUT_OFF = /length|max_?(new_)?tokens|context/i
@@ -99,7 +101,7 @@ export function parseCompletion(
  */
 function finishOf(raw: string, wire: Deployment['wire'], hasCalls: boolean, hasText: boolean): FinishReason {
   const known = ownMember(FINISH, raw) ?? null
-  if (known === 'max_tokens' || known === 'content_filter') return known
+  if (known === 'max_tokens' || known === 'content_filter' || known === 'repetition') return known
   if (known !== null) return hasCalls ? 'tool_use' : known
   if (wire !== 'chat' && raw !== '') return null
   if (CUT_OFF.test(raw)) return 'max_tokens'
@@ -168,6 +170,12 @@ const withIds = (calls: readonly ToolCall[]): ToolCall[] =>
         ? call.id
         : `call_${index + 1}_${crypto.randomUUID().slice(0, 8)}`,
   }))
+
+/** Returns the usage of a completion that need not be whole; nothing where it has none. */
+export function readUsage(answer: unknown): Usage {
+  const parsed = v.safeParse(usage, isJsonObject(answer) ? (answer.usage ?? {}) : {})
+  return toUsage(parsed.success ? parsed.output : v.parse(usage, {}))
+}
 
 function toUsage(used: v.InferOutput<typeof usage>): Usage {
   const { cached_tokens, cache_write_tokens } = used.prompt_tokens_details

@@ -1,14 +1,13 @@
-import { APIConnectionError, APIConnectionTimeoutError } from 'openai'
 import type { LlmConfig } from '../../config/types.ts'
 import { PlatformError } from '../base/errors.ts'
-import { delay, OutboundError } from '../base/http.ts'
+import { delay } from '../base/http.ts'
 import type { Logger } from '../base/log.ts'
 import { parseCompletion } from './answer.ts'
+import { type AttemptOptions, attemptCall } from './attempt.ts'
 import type { LlmTools } from './connect/connection.ts'
 import { createRouter, type Deployment, type Route } from './deployments.ts'
 import { CallFailure, inferenceError, redact } from './failure.ts'
 import { addUsage, type LlmClient, type ModelRole, type Usage } from './inference.ts'
-import { learnUnsupported } from './quirks.ts'
 import { chatBody } from './request-body.ts'
 import { SEARCH_WAYS } from './search.ts'
 
@@ -28,16 +27,19 @@ export function createLlmClient(config: LlmConfig, { backoffMs = 1000, ...deps }
   const modelOf = (role: ModelRole) => (role === 'main' ? config.model : config.small_model)
   const searchRoute = (role: ModelRole) => routeTo(config.web_search_model || modelOf(role))
   const settings = { max_output_tokens: answerTokens(config), temperature: config.temperature }
-  const common = { timeoutS: config.timeout, backoffMs, log: deps.log }
+  const limits = { timeoutS: config.timeout, idleMs: config.stream_idle_timeout * 1000 }
+  const common = { ...limits, backoffMs, log: deps.log }
   return {
     complete: async (request) =>
       callModel({
         ...common,
         route: routeTo(modelOf(request.role)),
         path: '/chat/completions',
-        body: (deployment) => chatBody(deployment, request, settings),
+        streams: config.stream,
+        body: (deployment, stream) => chatBody(deployment, request, { ...settings, stream }),
         parse: (answer, deployment) => parseCompletion(deployment, answer, request.tools),
         signal: request.signal,
+        progress: request.progress,
       }),
     canSearch: (role) => {
       try {
@@ -59,7 +61,8 @@ export function createLlmClient(config: LlmConfig, { backoffMs = 1000, ...deps }
         // All attempts use this entry, because another entry of the name may search in another way.
         route: { ...route, next: () => deployment },
         path: way.path,
-        body: (target) => way.body(target, query, settings),
+        streams: false,
+        body: (target) => way.body(target, query, { ...settings, stream: false }),
         parse: (answer, target) => way.parse(answer, target),
         signal: options.signal,
       }).catch((error: unknown) => {
@@ -90,35 +93,38 @@ const ATTEMPTS = 4
 /** The longest wait between two attempts; a longer `Retry-After` is cut to this. */
 const MAX_WAIT_MS = 300_000
 
-interface CallOptions<Answer> {
+interface CallOptions<Answer> extends AttemptOptions<Answer> {
   /** Chooses the deployment of each attempt, so that all entries of one model name share the four attempts. */
   route: Route
-  path: string
-  body: (deployment: Deployment) => object
-  parse: (answer: unknown, deployment: Deployment) => Answer
-  timeoutS: number
+  /** Whether the answer is asked for as a stream. */
+  streams: boolean
   backoffMs: number
-  log: Logger
-  signal?: AbortSignal
 }
 
 /**
  * Calls a model, with at most four attempts that each have the whole timeout. If a provider requests a wait, the next
  * attempt on it waits that long; otherwise the waits double. With `backoffMs` at its default of 1000 the waits are 1, 2
- * and 4 s. Throws `PlatformError` with code `InferenceCallAPIError`; `OutboundError` of kind `aborted`.
+ * and 4 s. After a failure of which the stream may be the cause, the answer is asked for as a whole. Throws
+ * `PlatformError` with code `InferenceCallAPIError`; `OutboundError` of kind `aborted`.
  */
 async function callModel<Answer extends { usage: Usage }>(options: CallOptions<Answer>): Promise<Answer> {
   const { log, signal, route } = options
   let deployment = route.next()
   /** The tokens of the answers that could not be used. */
   let wasted: Usage | null = null
+  /** The deployment whose stream failed in this call, if any. */
+  let broken: Deployment | null = null
   for (let attempt = 1; ; attempt++) {
+    const stream = options.streams && broken === null
     try {
-      const answer = await postSupported(deployment, options)
+      const answer = await attemptCall(deployment, options, stream)
       route.markWorked(deployment)
+      countBroken(deployment, broken, log)
       return wasted ? { ...answer, usage: addUsage(wasted, answer.usage) } : answer
     } catch (error) {
       if (!(error instanceof CallFailure)) throw error
+      options.progress?.restart()
+      if (stream && mayComeOfStream(error)) broken = deployment
       if (error.usage) wasted = wasted ? addUsage(wasted, error.usage) : error.usage
       const { model, secrets } = deployment
       const requestedWaitMs = error.wait_ms === null ? null : Math.min(error.wait_ms, MAX_WAIT_MS)
@@ -143,39 +149,19 @@ async function callModel<Answer extends { usage: Usage }>(options: CallOptions<A
   }
 }
 
-/** Posts a request and parses the answer. Repeating it without a refused parameter does not count as an attempt. */
-async function postSupported<Answer>(deployment: Deployment, options: CallOptions<Answer>): Promise<Answer> {
-  for (;;) {
-    const body = options.body(deployment)
-    try {
-      return options.parse(await post(deployment, body, options), deployment)
-    } catch (error) {
-      if (!(error instanceof CallFailure) || !learnUnsupported(deployment, error, body)) throw error
-      options.log.info('a parameter is left out for this model', {
-        model: deployment.model,
-        reason: redact(error.message, deployment.secrets),
-      })
-    }
-  }
-}
+/** Statuses of a server that is overloaded; they say nothing about streams. */
+const OVERLOADED = [503, 529]
 
-/**
- * Sends one request. Throws the errors of the `openai` library as `CallFailure`, or as `OutboundError` of kind `aborted`
- * when the caller aborted.
- */
-async function post(deployment: Deployment, body: object, options: CallOptions<unknown>): Promise<unknown> {
-  const { timeoutS, signal } = options
-  const timeout = AbortSignal.timeout(timeoutS * 1000)
-  try {
-    return await deployment.client.post<unknown>(options.path, {
-      body,
-      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
-    })
-  } catch (error) {
-    if (error instanceof APIConnectionError && error.cause instanceof CallFailure) throw error.cause
-    if (signal?.aborted) throw new OutboundError('aborted', 'the call was cancelled', { cause: error })
-    const failure = (reason: string) => new CallFailure(reason, 502, { retryable: true, cause: error })
-    if (timeout.aborted || error instanceof APIConnectionTimeoutError) throw failure(`no answer within ${timeoutS} s`)
-    throw failure(error instanceof SyntaxError ? 'the answer is not JSON' : 'the connection failed')
+const mayComeOfStream = ({ in_stream, status }: CallFailure): boolean =>
+  in_stream || (status >= 500 && !OVERLOADED.includes(status))
+
+/** Calls in a row after whose broken stream the whole answer came, before a deployment is asked for no more streams. */
+const MAX_BROKEN = 3
+
+function countBroken(deployment: Deployment, broken: Deployment | null, log: Logger): void {
+  if (broken !== deployment) deployment.brokenStreams = 0
+  else if (++deployment.brokenStreams === MAX_BROKEN) {
+    deployment.unsupported.add('stream')
+    log.warn('the streams of this model break, so its answers are asked for as a whole', { model: deployment.model })
   }
 }

@@ -16,10 +16,14 @@ export interface Deployment {
   /** Identifies this deployment in the data that messages carry: it gets back only its own. */
   carries: string
   wire: WireName
+  /** True if streams have an address of their own. */
+  hasStreamAddress: boolean
   client: OpenAI
   quirks: Quirks
   /** Parameters that are omitted. The set grows when the model refuses one, so that each is refused only once. */
   unsupported: Set<Parameter>
+  /** Calls in a row whose stream broke and whose answer came when it was asked for as a whole. */
+  brokenStreams: number
   secrets: readonly string[]
 }
 
@@ -51,10 +55,12 @@ function createDeployment(params: Params, config: LlmConfig, tools: LlmTools): D
     model,
     modelId,
     wire: connection.wire.name,
+    hasStreamAddress: connection.wire.hasStreamAddress ?? false,
     carries: `${connection.wire.name} ${connection.base_url} ${modelId}`,
     client,
     quirks,
     unsupported: new Set(quirks.unsupported),
+    brokenStreams: 0,
     secrets,
   }
 }

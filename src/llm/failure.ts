@@ -16,6 +16,8 @@ export class CallFailure extends Error {
   readonly parameter: string | null = null
   /** The tokens of an answer that could not be used; null without one. */
   readonly usage: Usage | null = null
+  /** True if the answer had begun to come as a stream. */
+  readonly in_stream: boolean = false
   constructor(
     message: string,
     status: number,
@@ -23,13 +25,18 @@ export class CallFailure extends Error {
       cause,
       ...facts
     }: ErrorOptions &
-      Partial<Pick<CallFailure, 'wait_ms' | 'again_here' | 'parameter' | 'usage'>> &
+      Partial<Pick<CallFailure, 'wait_ms' | 'again_here' | 'parameter' | 'usage' | 'in_stream'>> &
       Pick<CallFailure, 'retryable'>,
   ) {
     super(message, { cause })
     this.status = status
     this.retryable = facts.retryable
     Object.assign(this, facts)
+  }
+
+  /** Returns this failure with the tokens of what had come of the answer. */
+  withUsage(usage: Usage | null): CallFailure {
+    return new CallFailure(this.message, this.status, { ...this, cause: this.cause, usage })
   }
 }
 

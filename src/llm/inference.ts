@@ -1,4 +1,5 @@
 import { PlatformError } from '../base/errors.ts'
+import { OutboundError } from '../base/http.ts'
 
 export type ModelRole = 'main' | 'small'
 
@@ -38,10 +39,20 @@ export interface InferenceRequest {
   /** Extended thinking, with temperature 1.0 and low reasoning effort. It cannot be combined with tools. */
   thinking?: boolean
   signal?: AbortSignal
+  /** Follows the answer while it arrives, if it comes as a stream. */
+  progress?: ReplyProgress
+}
+
+/** What is known of an answer before it is whole. */
+export interface ReplyProgress {
+  /** Receives a call that is complete, in the order of the calls. It need not be in the answer in the end. */
+  call(call: Pick<ToolCall, 'name' | 'arguments'>): void
+  /** Called when the answer is asked for again, so that what was received of it is void. */
+  restart(): void
 }
 
 /** The reason for the end of an answer; null for every reason that is not listed here. */
-export type FinishReason = 'end_turn' | 'tool_use' | 'max_tokens' | 'content_filter' | null
+export type FinishReason = 'end_turn' | 'tool_use' | 'max_tokens' | 'content_filter' | 'repetition' | null
 
 export interface Usage {
   /** All input tokens, cached or not. */
@@ -68,6 +79,16 @@ export class InferenceError extends PlatformError {
   readonly used: { model: string; usage: Usage } | null
   constructor(message: string, status: number, used: InferenceError['used'], cause?: unknown) {
     super('InferenceCallAPIError', status, message, { cause })
+    this.used = used
+  }
+}
+
+/** Thrown when the caller stopped a call whose answer had begun to come as a stream. */
+export class StoppedInference extends OutboundError {
+  /** The tokens until then, estimated where the provider had not yet told them. */
+  readonly used: { model: string; usage: Usage }
+  constructor(used: StoppedInference['used'], options: ErrorOptions) {
+    super('aborted', 'the call was cancelled', options)
     this.used = used
   }
 }

@@ -27,7 +27,8 @@ const PROVIDERS: readonly (PlainProvider | SpecialProvider)[] = [
   {
     name: 'mistral',
     base_url: 'https://api.mistral.ai/v1',
-    quirks: () => ({ search: 'conversations', call_id: /^[a-zA-Z0-9]{9}$/ }),
+    // It sends the usage of a stream in any case.
+    quirks: () => ({ search: 'conversations', call_id: /^[a-zA-Z0-9]{9}$/, unsupported: ['stream_options'] }),
   },
   {
     name: 'groq',
@@ -70,7 +71,7 @@ const PROVIDERS: readonly (PlainProvider | SpecialProvider)[] = [
     name: 'cohere',
     aliases: ['cohere_chat'],
     base_url: 'https://api.cohere.ai/compatibility/v1',
-    quirks: () => ({ unsupported: ['tool_choice', 'reasoning_effort'], maxTemperature: 1 }),
+    quirks: () => ({ unsupported: ['tool_choice', 'reasoning_effort', 'stream_options'], maxTemperature: 1 }),
   },
   {
     name: 'perplexity',

@@ -2,7 +2,7 @@ import type { CallFailure } from './failure.ts'
 
 /**
  * What some models or servers refuse: parameters, a message whose content is null, a message of the system, several
- * calls in one message. They are omitted or written otherwise when the quirks or a refusal say so.
+ * calls in one message, a stream. They are omitted or written otherwise when the quirks or a refusal say so.
  */
 const PARAMETERS = [
   'temperature',
@@ -11,6 +11,8 @@ const PARAMETERS = [
   'parallel_calls',
   'null_content',
   'system_role',
+  'stream_options',
+  'stream',
 ] as const
 export type Parameter = (typeof PARAMETERS)[number]
 
@@ -52,6 +54,7 @@ export const quirksOf = (own: Partial<Quirks> = {}): Quirks => ({
 /** A request, as far as refusals are about it. */
 interface Sent {
   messages?: readonly { role: string; content?: unknown; tool_calls?: readonly unknown[] }[]
+  stream?: boolean
 }
 
 /**
@@ -79,6 +82,8 @@ const OMISSIBLE: Record<Parameter, { named: RegExp; isSent(sent: Sent): boolean 
       /\bsystem\b[^.]*\b(role|message|prompt|instruction)|\b(role|message|prompt|instruction)s?\b[^.]*\bsystem\b|\bonly\b.*\broles\b|\broles must alternate\b/i,
     isSent: ({ messages = [] }) => messages[0]?.role === 'system',
   },
+  stream_options: { named: /\b(stream_options|include_usage)\b/, isSent: (sent) => 'stream_options' in sent },
+  stream: { named: /\bstream(ing|ed)?\b/i, isSent: ({ stream }) => stream === true },
 }
 /** The statuses of a refusal. A server that renders a template answers 500 when the template refuses a message. */
 const REFUSED = [400, 422]

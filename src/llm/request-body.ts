@@ -5,13 +5,15 @@ import { badInference } from './failure.ts'
 import type { InferenceRequest, Message } from './inference.ts'
 import { argumentsObject } from './wire/wire.ts'
 
-type Body = OpenAI.Chat.ChatCompletionCreateParamsNonStreaming
+type Body = Omit<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming, 'stream'> & { stream?: boolean }
 type WireMessage = OpenAI.Chat.ChatCompletionMessageParam
 type WireCall = OpenAI.Chat.ChatCompletionMessageFunctionToolCall
 
 export interface CallSettings {
   max_output_tokens: number
   temperature: number
+  /** Whether the answer is asked for as a stream, if the deployment has one. */
+  stream: boolean
 }
 
 /**
@@ -35,6 +37,10 @@ export function chatBody(deployment: Deployment, request: InferenceRequest, sett
       function: { name, description, parameters },
     }))
     if (!unsupported.has('tool_choice')) body.tool_choice = 'auto'
+  }
+  if (settings.stream && !unsupported.has('stream')) {
+    body.stream = true
+    if (!unsupported.has('stream_options')) body.stream_options = { include_usage: true }
   }
   return body
 }

@@ -73,7 +73,8 @@ export type Registry = ReturnType<typeof createRegistry>
 function createSeries<Label extends string, State>(labels: readonly Label[], fresh: () => State) {
   const states = new Map<string, { values: string[]; state: State }>()
   const stateOf = (values: string[]): State => {
-    const key = JSON.stringify(values)
+    // Values come from lists of ours, which have no line feeds.
+    const key = values.join('\n')
     const existing = states.get(key)
     if (existing) return existing.state
     if (states.size >= MAX_SERIES && values.some((value) => value !== OTHER)) return stateOf(values.map(() => OTHER))

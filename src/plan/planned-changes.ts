@@ -1,6 +1,6 @@
 import { isJsonObject, itemsOf, type Json, memberOf } from '../base/json.ts'
 import { actionOf, type ChangeAction, mainAction, type PlanCounts, type PlannedChange } from './actions.ts'
-import { type Plan, type ResourceChange, stateResources } from './plan.ts'
+import { describesCode, type Plan, type ResourceChange, stateResources } from './plan.ts'
 
 /** Returns the changes of managed resources in the plan's order, without reads of data sources. */
 export function managedChanges(plan: Plan): { resource: ResourceChange; action: ChangeAction }[] {
@@ -20,9 +20,14 @@ export function plannedChanges(plan: Plan): PlannedChange[] {
   }))
 }
 
-/** Reports whether the plan leaves everything as it is: no object, no place of one in the state, and no output. */
+/**
+ * Reports whether the plan leaves everything as it is: objects, their places in the state, and outputs. False when its
+ * document does not describe the code, and so may leave out more.
+ */
 export const changesNothing = (plan: Plan): boolean =>
-  plan.resource_changes.every((resource) => ['none', 'read'].includes(mainAction(resource))) && !changesOutputs(plan)
+  describesCode(plan) &&
+  plan.resource_changes.every((resource) => ['none', 'read'].includes(mainAction(resource))) &&
+  !changesOutputs(plan)
 
 /** Reports whether the plan changes an output of the root. */
 export const changesOutputs = ({ document }: Plan): boolean =>

@@ -88,19 +88,17 @@ const costRow = v.object({
   notes: text(),
 })
 
-/** The reports as models write them. */
+const narratedChange = v.object({
+  name: v.pipe(requiredText(), v.description('The full address, with its index')),
+  notes: text('What to watch: interruption, loss, exposure; empty when there is nothing'),
+  summary: text('What the change means, in one sentence'),
+  details: text('The attributes that matter, with old and new value; no list of all'),
+})
+
+/** The reports as models write them. That of a plan has no counts, actions and totals, which code adds. */
 export const narrationSchemas = {
   generate: v.object({
-    summary: v.object({ create: count(), update: count(), delete: count(), recreate: count() }),
-    detailed_changes: list(
-      v.object({
-        name: v.pipe(requiredText(), v.description('The full address, with its index')),
-        action: choice(REPORT_ACTIONS),
-        notes: text('What to watch: interruption, loss, exposure; empty when there is nothing'),
-        summary: text('What the change means, in one sentence'),
-        details: text('The attributes that matter, with old and new value; no list of all'),
-      }),
-    ),
+    detailed_changes: list(narratedChange),
     potential_impact: v.object({
       banner: v.object({ level: choice(['low', 'medium', 'high']), title: requiredText(), description: text() }),
       summary: text(),
@@ -108,7 +106,6 @@ export const narrationSchemas = {
     }),
     estimated_costs: v.object({
       currency: currency(),
-      total_fixed_monthly_cost: amount(),
       introduction_paragraph: text(),
       // What a row costs today; code puts the difference into words.
       breakdown: list(v.object({ ...costRow.entries, fixed_monthly_cost_before: v.exactOptional(knownAmount()) })),
@@ -195,13 +192,15 @@ const stateChange = <const Extra extends v.ObjectEntries>(extra: Extra) =>
 export const reportSchemas = {
   ...narrationSchemas,
   generate: v.object({
-    ...narrationSchemas.generate.entries,
     summary: v.object({
-      ...narrationSchemas.generate.entries.summary.entries,
+      ...{ create: count(), update: count(), delete: count(), recreate: count() },
       ...{ move: stateCount, import: stateCount, forget: stateCount },
     }),
+    ...narrationSchemas.generate.entries,
+    detailed_changes: list(v.object({ ...narratedChange.entries, action: choice(REPORT_ACTIONS) })),
     estimated_costs: v.object({
       ...narrationSchemas.generate.entries.estimated_costs.entries,
+      total_fixed_monthly_cost: amount(),
       breakdown: list(costRow),
     }),
     state_changes: stateChange({}),

@@ -17,6 +17,7 @@ import { finishReport, type GenerateNarration, type GenerateReport, reportSchema
 const MAX_GAP = 600
 
 type Entry = GenerateReport['detailed_changes'][number]
+type NarratedEntry = GenerateNarration['detailed_changes'][number]
 type Banner = GenerateReport['potential_impact']['banner']
 type Point = GenerateReport['potential_impact']['bullet_points'][number]
 
@@ -97,7 +98,7 @@ function listStateChanges(changes: readonly StateChange[]): Pick<GenerateReport,
   }
 }
 
-function settleChanges(narrated: readonly Entry[], changes: readonly PlannedChange[]): Entry[] {
+function settleChanges(narrated: readonly NarratedEntry[], changes: readonly PlannedChange[]): Entry[] {
   return changes.map((change) => {
     const { address } = change
     const action = toReportAction(change.action)
@@ -108,7 +109,7 @@ function settleChanges(narrated: readonly Entry[], changes: readonly PlannedChan
 }
 
 /** Finds the model's entry by full address, address without indexes, type and name, or name. */
-function findEntry(narrated: readonly Entry[], address: string): Entry | undefined {
+function findEntry(narrated: readonly NarratedEntry[], address: string): NarratedEntry | undefined {
   const resource = withoutIndexes(address)
   const local = localName(address)
   const name = local.split('.').at(-1)
@@ -201,32 +202,24 @@ type NarratedRow = NarratedCosts['breakdown'][number]
 type Costs = GenerateReport['estimated_costs']
 type CostRow = Costs['breakdown'][number]
 
-/** Smallest significant difference of amounts, because models round. */
-const SAME = 0.005
 const toCents = (value: number) => Math.round(value * 100) / 100
 
 /**
- * Settles the costs of a report. The total becomes the sum of the rows' fixed amounts; amounts of usage-priced or free
- * rows move to their notes. The introduction begins with what the change saves or adds, and states corrections and
- * amounts in other currencies; the note of a row has its own difference. A total without rows is kept and labelled so.
+ * Settles the costs of a report. The total is the sum of the rows' fixed amounts; amounts of usage-priced or free rows
+ * move to their notes. The introduction begins with what the change saves or adds, and states amounts in other
+ * currencies; the note of a row has its own difference.
  */
 export function settleCosts(costs: NarratedCosts): Costs {
-  const { currency, total_fixed_monthly_cost: told, breakdown } = costs
+  const { currency, breakdown } = costs
   const rows = breakdown.map((row) => settleRow(row, currency))
-  const total = rows.length === 0 ? told : toCents(rows.reduce((sum, row) => sum + row.fixed_monthly_cost, 0))
+  const total = toCents(rows.reduce((sum, row) => sum + row.fixed_monthly_cost, 0))
   const others = foreignCurrencies(breakdown, currency)
-  const remarks = [
-    Math.abs(total - told) >= SAME
-      ? `The total is the sum of the fixed amounts, ${money(currency, total)}; the estimate itself gave ` +
-        `${money(currency, told)}.`
-      : '',
-    rows.length === 0 && told !== 0 ? 'The estimate does not say what the total consists of.' : '',
+  const remark =
     others.length > 0
       ? `Notes name amounts in ${others.join(' and ')}; every amount of the table counts as ${currency}, none was ` +
         'converted.'
-      : '',
-  ]
-  const introduction = [describeSavings(breakdown, currency), costs.introduction_paragraph.trim(), ...remarks]
+      : ''
+  const introduction = [describeSavings(breakdown, currency), costs.introduction_paragraph.trim(), remark]
     .filter((text) => text !== '')
     .join(' ')
   return { ...costs, total_fixed_monthly_cost: total, introduction_paragraph: introduction, breakdown: rows }

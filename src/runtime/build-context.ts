@@ -25,6 +25,7 @@ import type { IacClient } from '../services/iac/contract.ts'
 import { createFetch, createPinnedFetch, resolveHost } from './fetch.ts'
 import { createLineWriter, readTextFile } from './files.ts'
 import { openPrompts, withoutMissingCollector } from './prompts.ts'
+import { roundsThatFit } from './worker-size.ts'
 
 /**
  * Connects all clients of a core or worker process, in boot order. Throws `Failed to initialize database: <reason>`,
@@ -166,9 +167,8 @@ async function readOwnAuthority(git: GitConfig, log: Logger): Promise<Parameters
 }
 
 async function openDatabase(config: Config, log: Logger, role: 'core' | 'worker'): Promise<Sql> {
-  // A run occasionally needs a connection, and the renewal of its lease must not wait for one. With the default
-  // concurrency of 4 the pool of a worker has 12 connections.
-  const max = role === 'worker' ? Math.max(10, config.worker.concurrency * 2 + 4) : 10
+  // A round that waits for its model needs none, except for moments.
+  const max = role === 'worker' ? 10 + Math.ceil((config.worker.concurrency || roundsThatFit()) / 5) : 10
   const sql = connect(config.database.url, {
     max,
     directUrl: config.database.direct_url,

@@ -40,9 +40,9 @@ export function createLineWriter(): (line: string) => void {
   const flush = () => {
     clearTimeout(timer)
     if (lines.length === 0) return
-    const text = lines.join('\n')
+    const text = `${lines.join('\n')}\n`
     lines = []
-    console.log(text)
+    process.stdout.write(text)
   }
   process.on('exit', flush)
   return (line) => {

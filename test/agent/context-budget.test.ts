@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { contextBudget, estimateTokens, modelSize } from '../../src/agent/context-budget.ts'
+import { contextBudget, modelSize } from '../../src/agent/context-budget.ts'
+import { estimateTokens } from '../../src/llm/tokens.ts'
 import { modelConfig } from '../helpers/model-server.ts'
 
 const configOf = (changes: Parameters<typeof modelConfig>[1]) => modelConfig('http://localhost', changes)

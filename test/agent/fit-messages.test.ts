@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { AgentRequest, Tool } from '../../src/agent/agent-request.ts'
-import { estimateTokens } from '../../src/agent/context-budget.ts'
 import { estimateMessages, fitMessages, isOverlong, shareToKeep } from '../../src/agent/fit-messages.ts'
 import { runAgent } from '../../src/agent/run-agent.ts'
 import { PlatformError } from '../../src/base/errors.ts'
 import { iacGenerator } from '../../src/chains/iac-generator.ts'
 import type { Message } from '../../src/llm/inference.ts'
+import { estimateTokens } from '../../src/llm/tokens.ts'
 import { fence } from '../../src/prompts/layout.ts'
 import { type Script, scriptedLlm } from '../pipeline/steps/scripted-llm.ts'
 

@@ -280,6 +280,17 @@ describe('a reply that is cut off by its length', () => {
   })
 })
 
+describe('a reply that repeats itself', () => {
+  it('is asked for again with a notice that says so', async () => {
+    const repeating = { ...text('again and again'), finish_reason: 'repetition' }
+    const { sent, result } = await ran(script(repeating, done))
+    expect(result.turns).toBe(1)
+    expect(sent(1)[0]?.content).toMatch(/cut off after 10 tokens, because it repeated the same text again and again/)
+    const { run } = await chain(script(repeating))
+    await expect(run()).rejects.toThrow('unexpected finish reason - repetition')
+  })
+})
+
 describe('the limit of turns', () => {
   const reading: ModelHandler = (_body, index) => toolCall('read_file', { target: index })
 

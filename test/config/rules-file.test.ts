@@ -94,9 +94,9 @@ describe('orchestration.rules_file', () => {
   })
 
   test('is reported together with the rest', async () => {
-    expect(await problemsOf('rules: {a: off}', 'worker: {concurrency: 0}')).toEqual([
+    expect(await problemsOf('rules: {a: off}', 'worker: {concurrency: -1}')).toEqual([
       'orchestration.rules_file: unknown rule "a"',
-      'worker.concurrency must be at least 1',
+      'worker.concurrency must be at least 0',
     ])
   })
 

@@ -66,7 +66,7 @@ describe('a field that breaks its rule is named with its section', () => {
     ['git.base_url', 'https://git.example.com/sub?x=1', 'git.base_url must be https://<host>[:port][/<path>]'],
     ['git.base_url', 'https://u:p@git.example.com', 'git.base_url must be https://<host>[:port]'],
     ['git.api_url', 'git.example.com/api', 'git.api_url must be an http:// or https:// URL'],
-    ['worker.concurrency', '0', 'worker.concurrency must be at least 1'],
+    ['worker.concurrency', '-1', 'worker.concurrency must be at least 0'],
     ['audit.retention_days', '-1', 'audit.retention_days must be at least 0'],
   ])('%s: %s', async (path, value, text) => {
     expect(await problemsOf(yaml(path, value))).toEqual([expect.stringContaining(text)])
@@ -158,8 +158,8 @@ describe('all errors at once', () => {
   })
 
   test('the message is all problems, a line each', async () => {
-    await expect(load('environment: qa\nworker: {concurrency: 0}')).rejects.toThrow(
-      'environment must be one of development, staging, production\nworker.concurrency must be at least 1',
+    await expect(load('environment: qa\nworker: {concurrency: -1}')).rejects.toThrow(
+      'environment must be one of development, staging, production\nworker.concurrency must be at least 0',
     )
   })
 })

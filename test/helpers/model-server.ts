@@ -110,6 +110,8 @@ export const modelConfig = (url: string, overrides: Partial<LlmConfig> = {}): Ll
   temperature: 0.1,
   max_output_tokens: 32_000,
   timeout: 10,
+  stream: true,
+  stream_idle_timeout: 10,
   model_list: [],
   context_tokens: 0,
   max_session_tokens: 0,

@@ -32,6 +32,8 @@ describe('a model call', () => {
       messages: [{ role: 'user', content: 'hello' }],
       max_tokens: 123,
       temperature: 0.3,
+      stream: true,
+      stream_options: { include_usage: true },
     })
     expect(answer).toEqual({
       model: 'openai/main-model',
@@ -120,6 +122,8 @@ describe('providers', () => {
       messages: [{ role: 'user', content: 'hello' }],
       max_tokens: 77,
       temperature: 0.1,
+      stream: true,
+      stream_options: { include_usage: true },
     })
   })
 

@@ -8,6 +8,8 @@ export interface Case {
   /** Parameters beside the model, for an entry of the list. */
   params?: Omit<ModelListEntry['litellm_params'], 'model'>
   url: string
+  /** The address of streams, if that is another one. */
+  stream_url?: string
   headers: Record<string, string | RegExp>
   form: FormName
   /** The model name in the body; undefined for forms that have it in the path. */
@@ -116,6 +118,8 @@ export const CASES: readonly Case[] = [
     variables: { GEMINI_API_KEY: 'gemini-key' },
     params: { wire: 'gemini' },
     url: 'https://generativelanguage.googleapis.com/v1beta/models/gemini-3.8-flash:generateContent',
+    stream_url:
+      'https://generativelanguage.googleapis.com/v1beta/models/gemini-3.8-flash:streamGenerateContent?alt=sse',
     headers: { 'x-goog-api-key': 'gemini-key' },
     form: 'gemini',
     error: refusal(400, 'Please ensure that the function turns alternate.', (message) => ({
@@ -139,6 +143,9 @@ export const CASES: readonly Case[] = [
     url:
       'https://aiplatform.googleapis.com/v1/projects/acme/locations/global/publishers/anthropic/models/' +
       'claude-sonnet-5-5:rawPredict',
+    stream_url:
+      'https://aiplatform.googleapis.com/v1/projects/acme/locations/global/publishers/anthropic/models/' +
+      'claude-sonnet-5-5:streamRawPredict',
     headers: bearer('ya29.token'),
     form: 'anthropic',
     error: anthropicError,
@@ -149,6 +156,9 @@ export const CASES: readonly Case[] = [
     url:
       'https://aiplatform.eu.rep.googleapis.com/v1/projects/acme/locations/eu/publishers/anthropic/models/' +
       'claude-sonnet-4-5@20250929:rawPredict',
+    stream_url:
+      'https://aiplatform.eu.rep.googleapis.com/v1/projects/acme/locations/eu/publishers/anthropic/models/' +
+      'claude-sonnet-4-5@20250929:streamRawPredict',
     headers: bearer('ya29.token'),
     form: 'anthropic',
     error: anthropicError,
@@ -159,6 +169,9 @@ export const CASES: readonly Case[] = [
     url:
       'https://bedrock-runtime.eu-central-1.amazonaws.com/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/' +
       'converse',
+    stream_url:
+      'https://bedrock-runtime.eu-central-1.amazonaws.com/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/' +
+      'converse-stream',
     headers: bearer('bedrock-key'),
     form: 'converse',
     error: refusal(400, 'The provided model identifier is invalid.', (message) => ({ message })),
@@ -168,6 +181,7 @@ export const CASES: readonly Case[] = [
     variables: {},
     params: { aws_access_key_id: 'AKIAEXAMPLE', aws_secret_access_key: 'secret-of-aws', aws_region_name: 'us-east-1' },
     url: 'https://bedrock-runtime.us-east-1.amazonaws.com/model/amazon.nova-pro-v1%3A0/converse',
+    stream_url: 'https://bedrock-runtime.us-east-1.amazonaws.com/model/amazon.nova-pro-v1%3A0/converse-stream',
     headers: {
       authorization:
         /^AWS4-HMAC-SHA256 Credential=AKIAEXAMPLE\/\d{8}\/us-east-1\/bedrock\/aws4_request, SignedHeaders=host;x-amz-date, Signature=[0-9a-f]{64}$/,

@@ -5,12 +5,19 @@ import type { Message } from '../../src/llm/inference.ts'
 import { interceptRequests } from '../helpers/intercept.ts'
 import { interceptedLlm } from '../helpers/model-server.ts'
 import { CASES, type Case } from './provider-table.ts'
+import { streamOf } from './stream-forms.ts'
 import { type Body, FORMS, type Said, TOKENS } from './wire-forms.ts'
 
 const outside = interceptRequests()
 
-const clientOf = ({ model, variables, params }: Case) =>
+/** A provider, and whether its answers are asked for as streams. */
+interface Asked extends Case {
+  stream: boolean
+}
+
+const clientOf = ({ model, variables, params, stream }: Asked) =>
   interceptedLlm({
+    stream,
     model: params ? 'entry' : model,
     small_model: params ? 'entry' : model,
     model_list: params ? [{ model_name: 'entry', litellm_params: { model, ...params } }] : [],
@@ -18,7 +25,7 @@ const clientOf = ({ model, variables, params }: Case) =>
     max_output_tokens: 4321,
   })
 
-const ask = (one: Case, ...before: Message[]) =>
+const ask = (one: Asked, ...before: Message[]) =>
   clientOf(one).complete({ role: 'main', messages: [...before, { role: 'user', content: 'hi' }] })
 
 interface Sent {
@@ -27,14 +34,15 @@ interface Sent {
   body: Body
 }
 
-/** Answers each call of the provider with the next reply. msw refuses anything else. */
-function serve(one: Case, replies: readonly (Said | Response)[]): Sent[] {
+/** Answers each call of the provider with the next reply, as it is asked for. msw refuses anything else. */
+function serve(one: Asked, replies: readonly (Said | Response)[]): Sent[] {
   const sent: Sent[] = []
   outside.use(
     http.post(`${new URL(one.url).origin}/*`, async ({ request }) => {
       sent.push({ url: request.url, headers: request.headers, body: await request.json() })
       const reply = replies[Math.min(sent.length, replies.length) - 1]
-      return reply instanceof Response ? reply.clone() : HttpResponse.json(FORMS[one.form].answer(reply ?? {}))
+      if (reply instanceof Response) return reply.clone()
+      return one.stream ? streamOf(one.form, reply ?? {}) : HttpResponse.json(FORMS[one.form].answer(reply ?? {}))
     }),
   )
   return sent
@@ -66,10 +74,15 @@ const CONVERSATION: readonly Said[] = [
   { calls: [{ id: 'abc000004', name: 'task_complete', args: { summary: 'all good' } }] },
 ]
 
-describe.each(CASES.map((one) => ({ name: `${one.model} at ${new URL(one.url).pathname}`, one })))('$name', ({
-  one,
-}) => {
+const ASKED: readonly Asked[] = CASES.flatMap((one) => [
+  { ...one, stream: false },
+  { ...one, stream: true, url: one.stream_url ?? one.url },
+])
+const nameOf = ({ model, url, stream }: Asked) => `${model} at ${new URL(url).pathname}${stream ? ', as a stream' : ''}`
+
+describe.each(ASKED.map((one) => ({ name: nameOf(one), one })))('$name', ({ one }) => {
   const form = FORMS[one.form]
+  const plainUrl = CASES.find(({ stream_url }) => stream_url === one.url)?.url
 
   it('is asked at its address, in its form, with its key', async () => {
     const sent = serve(one, [{ text: 'hello' }])
@@ -87,6 +100,8 @@ describe.each(CASES.map((one) => ({ name: `${one.model} at ${new URL(one.url).pa
     const { body } = sent[0] ?? {}
     if (one.body_model) expect(body.model).toBe(one.body_model)
     else if (one.form !== 'chat') expect(body).not.toHaveProperty('model')
+    const isInBody = one.stream && (one.form === 'chat' || one.form === 'anthropic')
+    expect(body.stream).toBe(isInBody ? true : undefined)
     expect(form.messages(body)).toEqual([
       { role: 'system', text: 'rules' },
       { role: 'user', text: 'hi' },
@@ -138,7 +153,10 @@ describe.each(CASES.map((one) => ({ name: `${one.model} at ${new URL(one.url).pa
     const { status, body, shown } = one.error
     const sent = serve(one, [HttpResponse.json(body as object, { status })])
     await expect(ask(one)).rejects.toMatchObject({ status, message: `Inference call to ${one.model} failed: ${shown}` })
-    expect(sent).toHaveLength(1)
+    // A stream at an address of its own may be missing or forbidden.
+    expect(sent.map(({ url }) => url)).toEqual(
+      one.stream_url && one.stream && status !== 400 ? [one.stream_url, plainUrl] : [one.url],
+    )
   })
 
   it('is asked again when it is busy', async () => {
@@ -164,5 +182,11 @@ it('a reasoning model at its vendor gets no temperature, and its cap by the othe
   const credentials = { OPENAI_API_KEY: 'key' }
   const llm = interceptedLlm({ model: 'openai/gpt-5.2', max_output_tokens: 77, credentials })
   await llm.complete({ role: 'main', messages: [{ role: 'user', content: 'hello' }] })
-  expect(body).toEqual({ model: 'gpt-5.2', messages: [{ role: 'user', content: 'hello' }], max_completion_tokens: 77 })
+  expect(body).toEqual({
+    model: 'gpt-5.2',
+    messages: [{ role: 'user', content: 'hello' }],
+    max_completion_tokens: 77,
+    stream: true,
+    stream_options: { include_usage: true },
+  })
 })

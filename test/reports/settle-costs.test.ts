@@ -11,30 +11,23 @@ const row = (fixed_monthly_cost: number, changes: Partial<Row> = {}): Row => ({
   notes: '',
   ...changes,
 })
-const costs = (total: number, breakdown: Row[], changes: Partial<Costs> = {}): Costs => ({
+const costs = (breakdown: Row[], changes: Partial<Costs> = {}): Costs => ({
   currency: 'USD',
-  total_fixed_monthly_cost: total,
   introduction_paragraph: 'Small.',
   breakdown,
   ...changes,
 })
 
 describe('settleCosts', () => {
-  it('leaves a total alone that is the sum of its rows', () => {
-    const given = costs(30.3, [row(10.1), row(20.2), row(0, { pricing_model: 'usage_based' })])
-    expect(settleCosts(given)).toEqual(given)
-  })
-
-  it('replaces a total that is not, and says so', () => {
-    const settled = settleCosts(costs(99, [row(0.1), row(0.2)]))
-    expect(settled.total_fixed_monthly_cost).toBe(0.3)
-    expect(settled.introduction_paragraph).toBe(
-      'Small. The total is the sum of the fixed amounts, USD 0.30; the estimate itself gave USD 99.00.',
-    )
+  it('adds up the fixed amounts', () => {
+    const given = costs([row(10.1), row(20.2), row(0, { pricing_model: 'usage_based' })])
+    expect(settleCosts(given)).toEqual({ ...given, total_fixed_monthly_cost: 30.3 })
+    expect(settleCosts(costs([row(0.1), row(0.2)])).total_fixed_monthly_cost).toBe(0.3)
+    expect(settleCosts(costs([]))).toEqual({ ...costs([]), total_fixed_monthly_cost: 0 })
   })
 
   it('moves an amount that is not fixed into the notes of its row', () => {
-    const settled = settleCosts(costs(15, [row(10), row(5, { pricing_model: 'usage_based', notes: 'At 1 TB.' })]))
+    const settled = settleCosts(costs([row(10), row(5, { pricing_model: 'usage_based', notes: 'At 1 TB.' })]))
     expect(settled.total_fixed_monthly_cost).toBe(10)
     expect(settled.breakdown[1]).toMatchObject({
       fixed_monthly_cost: 0,
@@ -45,7 +38,7 @@ describe('settleCosts', () => {
 
   it('says what the change saves, for all and for each, and what is not known', () => {
     const settled = settleCosts(
-      costs(170, [
+      costs([
         row(170, { resource_type: 'nodes', fixed_monthly_cost_before: 800, notes: 'Two of m5.large.' }),
         row(0, { resource_type: 'replica', fixed_monthly_cost_before: 70.5 }),
         row(0, { resource_type: 'gateway', fixed_monthly_cost_before: null }),
@@ -66,9 +59,9 @@ describe('settleCosts', () => {
   })
 
   it('speaks of no savings where nothing had a price, or nobody said what it was', () => {
-    const created = settleCosts(costs(30, [row(30, { fixed_monthly_cost_before: 0 })]))
+    const created = settleCosts(costs([row(30, { fixed_monthly_cost_before: 0 })]))
     expect([created.introduction_paragraph, created.breakdown[0]?.notes]).toEqual(['Small.', ''])
-    const raised = settleCosts(costs(30, [row(30, { fixed_monthly_cost_before: 10 })]))
+    const raised = settleCosts(costs([row(30, { fixed_monthly_cost_before: 10 })]))
     expect(raised.introduction_paragraph).toContain('USD 10.00 before, USD 30.00 after, USD 20.00 more.')
   })
 
@@ -78,21 +71,13 @@ describe('settleCosts', () => {
     ['£3.50 an hour', 'GBP'],
     ['20 € a month', 'EUR'],
   ])('tells of another currency in "%s"', (notes, other) => {
-    expect(settleCosts(costs(20, [row(20, { notes })])).introduction_paragraph).toContain(
+    expect(settleCosts(costs([row(20, { notes })])).introduction_paragraph).toContain(
       `Notes name amounts in ${other}; every amount of the table counts as USD, none was converted.`,
     )
   })
 
   it('finds no other currency where none is', () => {
-    const given = costs(20, [row(20, { notes: 'USD 20 on 2 EUROPE nodes, t3.small' })])
-    expect(settleCosts(given)).toEqual(given)
-  })
-
-  it('keeps a total without rows, and calls it so', () => {
-    expect(settleCosts(costs(12, []))).toMatchObject({
-      total_fixed_monthly_cost: 12,
-      introduction_paragraph: 'Small. The estimate does not say what the total consists of.',
-    })
-    expect(settleCosts(costs(0, []))).toEqual(costs(0, []))
+    const given = costs([row(20, { notes: 'USD 20 on 2 EUROPE nodes, t3.small' })])
+    expect(settleCosts(given)).toEqual({ ...given, total_fixed_monthly_cost: 20 })
   })
 })

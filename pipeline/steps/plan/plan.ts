@@ -10,6 +10,7 @@ import {
 } from '../../../src/plan/targets.ts'
 import type { StoredPlan } from '../../../src/reports/artifacts.ts'
 import type { EngineResult, EngineRoot } from '../../../src/services/iac/contract.ts'
+import type { Ahead } from '../../kit/ahead.ts'
 import { describeFault, runWhenStateIsFree, traceEngine } from '../../kit/engine.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { LOCAL_STATE_FILE, writeOverride } from '../../workspace/backend-override.ts'
@@ -171,16 +172,19 @@ async function planOnce(kit: Kit, targets: string[]): Promise<StepResult> {
   return { step: 'plan', result: await attempts.step('plan', planning, isOk) }
 }
 
-/** Initialises the workspace once per run. Returns null, or the result of a failed init. */
+/**
+ * Initialises the workspace once per run. Returns null, or the result of a failed init.
+ * @param options.ahead frames an init of which it is not known yet whether the round needs it
+ */
 export async function initialise(
   { run, engine, attempts }: Kit,
-  limit: { limitS?: number } = {},
+  options: { limitS?: number; ahead?: Ahead } = {},
 ): Promise<EngineResult | null> {
   if (engine.initialised) return null
   await writeOverride(run.context.config, run.round.session, run.workspace.iacRoot, run.log)
   // A state in the repository would make the engine ask whether to copy it.
   if (run.context.stateStore) await removeRightInside(run.workspace.iacRoot, LOCAL_STATE_FILE)
-  const init = await attempts.step('init', () => engine.run('init', engine.scoped, limit), isOk)
+  const init = await attempts.step('init', () => engine.run('init', engine.scoped, options), isOk)
   if (init.exit_code !== 0) return init
   engine.initialised = true
   return null

@@ -60,7 +60,7 @@ export const getSessionList = endpoint({
   answer: json(SessionPage, 'One page.'),
   gate: requireUser,
   handle: async (c, { query }) => {
-    const { platform, user } = c.var
-    return toPage(await listSessions(platform.sql, { ...query, owner_id: user.id }), query)
+    const filter = { ...query, owner_id: c.get('user').id }
+    return toPage(await listSessions(c.get('platform').sql, filter), query)
   },
 })

@@ -13,7 +13,7 @@ export const getMe = endpoint({
   answer: json(User, 'The caller.'),
   gate: requireUser,
   handle: async (c) => {
-    const { id, email, display_name, operation_role, panel_role } = c.var.user
+    const { id, email, display_name, operation_role, panel_role } = c.get('user')
     return { id, email, display_name, operation_role, panel_role }
   },
 })

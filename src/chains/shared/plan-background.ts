@@ -90,9 +90,12 @@ export function describePlan(
   return joinParts(
     `Computed from the plan: ${masker.text(planFacts(plan, reference.targets))}`,
     !!beyond && `Not part of this plan, for information only: ${masker.text(describeBeyondTargets(beyond))}`,
-    cutMiddle(condensePlanText(text.replaceAll(TARGETING_WARNING, '')), 400_000),
+    cutMiddle(condensePlanText(text.replaceAll(TARGETING_WARNING, '').replace(LEGEND, '')), 400_000),
   )
 }
+
+/** What the engine says before the first change of every plan: the signs that it uses, which models know. */
+const LEGEND = /^\S+ used the selected providers to generate the following execution\nplan\. [^#]{0,600}?actions:\n\n/m
 
 /** The engine's warning about a plan with targets, left out because the platform plans the whole root as well. */
 const TARGETING_WARNING =

@@ -3,7 +3,7 @@ import { quirksOf } from '../quirks.ts'
 import { anthropicWire } from '../wire/anthropic.ts'
 import { chatWire } from '../wire/chat.ts'
 import { geminiWire } from '../wire/gemini.ts'
-import type { Wire } from '../wire/wire.ts'
+import { NO_SINK, type Wire } from '../wire/wire.ts'
 import {
   baseUrl,
   type Connection,
@@ -21,8 +21,21 @@ const OFFICIAL = 'https://generativelanguage.googleapis.com/v1beta'
 /** Chat completions except for searches: only the native form has a parameter for them. */
 const searchingWire: Wire = {
   ...geminiWire,
+  hasStreamAddress: false,
   encode: (request) => (request.web_search_options ? geminiWire.encode(request) : null),
-  assemble: (events) => chatWire.assemble(events) ?? geminiWire.assemble(events),
+  // The stream of a search has the form of its request.
+  assembler: (sink) => {
+    const chat = chatWire.assembler(sink)
+    const native = geminiWire.assembler(NO_SINK)
+    return {
+      add: (event) => {
+        chat.add(event)
+        native.add(event)
+      },
+      answer: () => chat.answer() ?? native.answer(),
+      isEnded: () => chat.isEnded() || native.isEnded(),
+    }
+  },
 }
 
 /** Connects a model of the Gemini API, at Google's or another address. Throws `Unconfigured`. */
@@ -51,6 +64,11 @@ export function connectGemini(entry: ModelEntry): Connection {
 /** The version of the Messages API on Vertex AI, where it is sent in the body instead of a header. */
 const VERSION = 'vertex-2023-10-16'
 
+const vertexClaudeWire = anthropicWire(({ model, stream }) => ({
+  path: `/${encodeURIComponent(model).replace('%40', '@')}:${stream ? 'streamRawPredict' : 'rawPredict'}`,
+  body: { anthropic_version: VERSION },
+}))
+
 /**
  * Connects a model of Vertex AI: Claude models in their native form, all others through the chat-completions endpoint
  * of the location. A gateway in front of it uses the configured wire form. Throws `Unconfigured`.
@@ -76,10 +94,7 @@ export function connectVertex(entry: ModelEntry): Connection {
       ...common,
       base_url: `${place}/publishers/anthropic/models`,
       modelId: entry.modelId,
-      wire: anthropicWire((model) => ({
-        path: `/${encodeURIComponent(model).replace('%40', '@')}:rawPredict`,
-        body: { anthropic_version: VERSION },
-      })),
+      wire: { ...vertexClaudeWire, hasStreamAddress: true },
       quirks: quirksOf({ ...claudeQuirks(entry.modelId), search: 'chat' }),
     }
   const google = !entry.modelId.includes('/')

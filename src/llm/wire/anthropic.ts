@@ -9,7 +9,15 @@ import {
   toTurns,
   turnsToCache,
 } from './blocks.ts'
-import { type ChatRequest, capOf, EMPTY_PARAMETERS, type Wire, type WireRequest } from './wire.ts'
+import {
+  type Assembler,
+  type ChatRequest,
+  capOf,
+  EMPTY_PARAMETERS,
+  type StreamSink,
+  type Wire,
+  type WireRequest,
+} from './wire.ts'
 
 const SEARCH = { type: 'web_search_20250305', name: 'web_search', max_uses: 5 }
 const CACHED = { cache_control: { type: 'ephemeral' } }
@@ -22,16 +30,16 @@ const THINKING_BUDGET = 1024
  * Makes the wire form of the Messages API. It differs from chat completions in that the system text has its own field,
  * results of tools are part of the user's turns, and arguments are objects. Marks after the system text and some turns
  * let the provider cache the prompt up to there.
- * @param form the path of a request for a model, and its body and headers besides the conversation
+ * @param form the path of a request, and its body and headers besides the conversation
  */
-export const anthropicWire = (form: (model: string) => WireRequest): Wire => ({
+export const anthropicWire = (form: (request: Pick<ChatRequest, 'model' | 'stream'>) => WireRequest): Wire => ({
   name: 'anthropic',
   encode: (request) => {
-    const { path, body, headers } = form(request.model)
+    const { path, body, headers } = form(request)
     return { path, headers, body: { ...body, ...messagesBody(request) } }
   },
   decode,
-  assemble: assembleMessages,
+  assembler: createMessageAssembler,
   resume: (sent, answer) => {
     if (
       !isJsonObject(answer) ||
@@ -45,7 +53,7 @@ export const anthropicWire = (form: (model: string) => WireRequest): Wire => ({
 })
 
 /** The Messages API with the path and the version header of its vendor. */
-export const messagesWire = anthropicWire((model) => ({
+export const messagesWire = anthropicWire(({ model }) => ({
   path: '/messages',
   body: { model },
   headers: { 'anthropic-version': '2023-06-01' },
@@ -69,6 +77,7 @@ function messagesBody(request: ChatRequest): object {
     system: system === '' ? undefined : [{ type: 'text', text: system, ...CACHED }],
     messages: turns,
     temperature: request.temperature,
+    stream: request.stream,
     ...(tools.length > 0 && { tools, tool_choice: { type: 'auto' } }),
     ...thinkingFields(request.model, request.reasoning_effort),
   }
@@ -130,34 +139,57 @@ function toAnswerBlock(block: Block): AnswerBlock[] {
   return block.type === 'thinking' || block.type === 'redacted_thinking' ? [{ kind: 'thought', thought: block }] : []
 }
 
-/** Assembles a message from its stream; null when no event begins one. An error event is returned itself. */
-function assembleMessages(list: readonly unknown[]): unknown {
-  const events = list.filter(isJsonObject)
-  const failed = events.find(({ type }) => type === 'error')
-  if (failed) return failed
-  const start = events.find(({ type }) => type === 'message_start')
-  if (!isJsonObject(start?.message)) return null
-  const message: JsonObject = { ...start.message }
+/** An answer begins with `message_start`. An error event is the answer itself. */
+function createMessageAssembler(sink: StreamSink): Assembler {
+  let failed: JsonObject | null = null
+  let message: JsonObject | null = null
+  let isEnded = false
   const blocks = new Map<Json | undefined, JsonObject>()
   const inputs = new Map<JsonObject, string>()
-  for (const { type, index, content_block, delta, usage } of events) {
-    const block = blocks.get(index)
-    if (type === 'content_block_start' && isJsonObject(content_block)) blocks.set(index, { ...content_block })
-    if (type === 'content_block_delta' && isJsonObject(delta) && block) appendDelta(block, delta, inputs)
-    if (type === 'message_delta' && isJsonObject(delta))
-      Object.assign(message, delta, { usage: { ...objectOf(message.usage), ...objectOf(usage) } })
+  return {
+    add: (event) => {
+      if (failed || !isJsonObject(event)) return
+      const { type, index, content_block, delta, usage } = event
+      const block = blocks.get(index)
+      if (type === 'error') failed = event
+      else if (type === 'message_start' && isJsonObject(event.message)) message ??= { ...event.message }
+      else if (type === 'content_block_start' && isJsonObject(content_block)) {
+        blocks.set(index, { ...content_block })
+        sink.text(textOf(content_block.name))
+      } else if (type === 'content_block_delta' && isJsonObject(delta) && block) {
+        sink.text(textOf(delta.text) + textOf(delta.thinking) + textOf(delta.partial_json))
+        appendDelta(block, delta, inputs)
+      } else if (type === 'content_block_stop' && block) {
+        readInput(block, inputs)
+        if (block.type === 'tool_use')
+          sink.call({ name: textOf(block.name), arguments: JSON.stringify(block.input ?? {}) })
+      } else if (type === 'message_delta' && isJsonObject(delta) && message) {
+        Object.assign(message, delta, { usage: { ...objectOf(message.usage), ...objectOf(usage) } })
+        isEnded ||= textOf(delta.stop_reason) !== ''
+      } else if (type === 'message_stop') isEnded = true
+    },
+    answer: () => {
+      if (failed || !message) return failed
+      for (const block of blocks.values()) readInput(block, inputs)
+      const sorted = [...blocks].sort(([a], [b]) => Number(a) - Number(b))
+      return { ...message, content: sorted.map(([, block]) => block) }
+    },
+    isEnded: () => failed !== null || isEnded,
   }
-  for (const [block, json] of inputs)
-    Object.assign(block, { input: parseJson(json || '{}') ?? { invalid_arguments: json } })
-  return { ...message, content: [...blocks].sort(([a], [b]) => Number(a) - Number(b)).map(([, block]) => block) }
 }
 
 const objectOf = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {})
+const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
 
 /** Adds a delta to its block. Arguments of a call come as pieces of JSON, which are collected in `inputs`. */
 function appendDelta(block: JsonObject, delta: JsonObject, inputs: Map<JsonObject, string>): void {
-  const text = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
-  if (delta.type === 'input_json_delta') inputs.set(block, (inputs.get(block) ?? '') + text(delta.partial_json))
+  if (delta.type === 'input_json_delta') inputs.set(block, (inputs.get(block) ?? '') + textOf(delta.partial_json))
   for (const key of ['text', 'thinking', 'signature'])
-    if (typeof delta[key] === 'string') block[key] = text(block[key]) + delta[key]
+    if (typeof delta[key] === 'string') block[key] = textOf(block[key]) + delta[key]
+}
+
+/** Reads the pieces of a call's arguments, if it had any. */
+function readInput(block: JsonObject, inputs: ReadonlyMap<JsonObject, string>): void {
+  const json = inputs.get(block)
+  if (json !== undefined) block.input = parseJson(json || '{}') ?? { invalid_arguments: json }
 }

@@ -10,6 +10,8 @@ import {
   toTurns,
   turnsToCache,
 } from './blocks.ts'
+import { createConverseAssembler } from './converse-stream.ts'
+import { EVENT_STREAM } from './event-frames.ts'
 import { type ChatRequest, capOf, EMPTY_PARAMETERS, type Wire } from './wire.ts'
 
 /** Models whose provider caches the prompt up to a mark in it. */
@@ -19,10 +21,14 @@ const CACHE_POINT = { cachePoint: { type: 'default' } }
 /** The Converse API of Amazon Bedrock, which has one form for all families of models. */
 export const converseWire: Wire = {
   name: 'converse',
-  encode: (request) => ({ path: `/model/${encodeURIComponent(request.model)}/converse`, body: converseBody(request) }),
+  encode: (request) => ({
+    path: `/model/${encodeURIComponent(request.model)}/converse${request.stream ? '-stream' : ''}`,
+    body: converseBody(request),
+    ...(request.stream && { headers: { accept: EVENT_STREAM } }),
+  }),
   decode,
-  // Streams have another address and are binary, so a server never sends one unrequested.
-  assemble: () => null,
+  hasStreamAddress: true,
+  assembler: createConverseAssembler,
 }
 
 function converseBody(request: ChatRequest): object {

@@ -1,7 +1,16 @@
 import * as v from 'valibot'
-import { isJsonObject } from '../../base/json.ts'
+import { isJsonObject, type JsonObject } from '../../base/json.ts'
 import { toCompletion } from './chat.ts'
-import { type AssistantMessage, argumentsObject, type ChatRequest, capOf, EMPTY_PARAMETERS, type Wire } from './wire.ts'
+import {
+  type Assembler,
+  type AssistantMessage,
+  argumentsObject,
+  type ChatRequest,
+  capOf,
+  EMPTY_PARAMETERS,
+  type StreamSink,
+  type Wire,
+} from './wire.ts'
 
 type Part = Record<string, unknown>
 interface Content {
@@ -19,11 +28,12 @@ const FOREIGN_SIGNATURE = 'skip_thought_signature_validator'
 export const geminiWire: Wire = {
   name: 'gemini',
   encode: (request) => ({
-    path: `/models/${encodeURIComponent(request.model)}:generateContent`,
+    path: `/models/${encodeURIComponent(request.model)}:${request.stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
     body: generateBody(request),
   }),
   decode,
-  assemble,
+  hasStreamAddress: true,
+  assembler: createAnswerAssembler,
 }
 
 function generateBody(request: ChatRequest): object {
@@ -172,19 +182,36 @@ function finishOf(raw: string, called: boolean): string {
   return FILTERED.includes(raw) ? 'content_filter' : raw
 }
 
-/** Assembles an answer from the events of its stream, each of which is an answer with some further parts. */
-function assemble(events: readonly unknown[]): unknown {
-  const answers = events.filter(isJsonObject)
-  const failed = answers.find((answer) => isJsonObject(answer.error))
-  if (failed) return failed
-  const parsed = answers
-    .map((answer) => v.safeParse(answerSchema, answer))
-    .flatMap((each) => (each.success ? [each.output] : []))
-  if (parsed.length === 0) return null
-  const parts = parsed.flatMap(({ candidates }) => candidates?.[0]?.content.parts ?? [])
-  const finishReason =
-    parsed.map(({ candidates }) => candidates?.[0]?.finishReason ?? '').findLast((reason) => reason !== '') ?? ''
-  const { usageMetadata } = parsed.findLast((each) => each.usageMetadata) ?? {}
-  const { promptFeedback } = parsed.find((each) => each.promptFeedback?.blockReason) ?? {}
-  return { candidates: promptFeedback ? [] : [{ content: { parts }, finishReason }], promptFeedback, usageMetadata }
+/** Each event is an answer with some further parts. An error event is the answer itself. */
+function createAnswerAssembler(sink: StreamSink): Assembler {
+  let failed: JsonObject | null = null
+  let isOurs = false
+  const parts: v.InferOutput<typeof partSchema>[] = []
+  let finishReason = ''
+  let usageMetadata: v.InferOutput<typeof answerSchema>['usageMetadata']
+  let promptFeedback: v.InferOutput<typeof answerSchema>['promptFeedback']
+  return {
+    add: (event) => {
+      if (failed || !isJsonObject(event)) return
+      if (isJsonObject(event.error)) failed = event
+      const parsed = v.safeParse(answerSchema, event)
+      if (failed || !parsed.success) return
+      isOurs = true
+      const candidate = parsed.output.candidates?.[0]
+      for (const part of candidate?.content.parts ?? []) {
+        parts.push(part)
+        const { functionCall: call } = part
+        sink.text(call ? call.name + JSON.stringify(call.args) : part.text)
+        if (call) sink.call({ name: call.name, arguments: JSON.stringify(call.args) })
+      }
+      finishReason = candidate?.finishReason || finishReason
+      usageMetadata = parsed.output.usageMetadata ?? usageMetadata
+      if (parsed.output.promptFeedback?.blockReason) promptFeedback ??= parsed.output.promptFeedback
+    },
+    answer: () => {
+      if (failed || !isOurs) return failed
+      return { candidates: promptFeedback ? [] : [{ content: { parts }, finishReason }], promptFeedback, usageMetadata }
+    },
+    isEnded: () => failed !== null || finishReason !== '' || promptFeedback !== undefined,
+  }
 }

@@ -1,7 +1,9 @@
 import { type Fetch, readStream, retryAfter } from '../../base/http.ts'
 import { parseJson } from '../../base/json.ts'
 import { CallFailure, isRetryable, readError } from '../failure.ts'
-import type { ChatRequest, Wire } from './wire.ts'
+import { readEvents } from './event-lines.ts'
+import { isStream, NO_WATCH, readStreamed, type Watch } from './read-stream.ts'
+import { assemble, type ChatRequest, type Wire } from './wire.ts'
 
 /** Makes the authentication headers of each request: tokens expire, and signatures depend on the body. */
 export type Authorize = (request: {
@@ -23,6 +25,11 @@ export interface WireOptions {
   maxBytes?: number
 }
 
+/** The options of a request. `watch` follows the answer if it comes as a stream. */
+export interface WatchedInit extends RequestInit {
+  watch?: Watch
+}
+
 /** Maximum continuations of a paused turn. */
 const MAX_RESUMES = 4
 
@@ -31,8 +38,8 @@ const MAX_RESUMES = 4
  * its answer is read to the end, decompressed, assembled if it is a stream, and translated back. Throws `CallFailure`
  * for error statuses, answers that are too large and redirects to another origin.
  */
-export function createWireFetch(options: WireOptions): Fetch {
-  return async (input, init) => {
+export function createWireFetch(options: WireOptions) {
+  return async (input: Parameters<Fetch>[0], init?: WatchedInit): Promise<Response> => {
     const url = new URL(input instanceof Request ? input.url : input)
     const text = typeof init?.body === 'string' ? init.body : ''
     const request = url.pathname.endsWith('/chat/completions')
@@ -62,7 +69,7 @@ interface Answer {
 async function exchange(
   options: WireOptions,
   url: string,
-  init: RequestInit,
+  init: WatchedInit,
   own: Record<string, string> | null,
 ): Promise<Answer> {
   const signal = init.signal ?? undefined
@@ -76,9 +83,14 @@ async function exchange(
   } else if (own) headers.set('authorization', new Headers(init.headers).get('authorization') ?? '')
   const post = { method: 'POST', headers, body: init.body, signal, redirect: 'manual' } as const
   const response = await postWithin(options.fetch, url, post)
-  const text = await readText(response, options.maxBytes ?? 32 * 1024 * 1024)
-  const streamed = response.ok && isEventStream(response.headers.get('content-type') ?? '', text)
-  const value = streamed ? (options.wire.assemble(readEvents(text)) ?? undefined) : parseJson(text)
+  const maxBytes = options.maxBytes ?? 32 * 1024 * 1024
+  if (response.ok && isStream(response.headers.get('content-type') ?? '')) {
+    const value = await readStreamed(response, options.wire, init.watch ?? NO_WATCH, maxBytes)
+    return { response, text: '', value }
+  }
+  const text = await readText(response, maxBytes)
+  const value =
+    response.ok && isEvents(text) ? (assemble(options.wire, readEvents(text)) ?? undefined) : parseJson(text)
   return { response, text, value }
 }
 
@@ -143,21 +155,5 @@ function retryAfterMs(headers: Headers): number | null {
 const shownText = (text: string, value: unknown, status: number): string =>
   value !== undefined || text.trim() === '' || /^\s*</.test(text) ? `HTTP ${status}` : text
 
-/**
- * Parses the JSON values of a `text/event-stream` body. Comments, `[DONE]` and other data are omitted. Some servers
- * leave out the blank line between events, and write an error as a bare line or as a field of its own.
- */
-function readEvents(text: string): unknown[] {
-  return text.split(/\r\n\r\n|\n\n|\r\r/).flatMap((event) => {
-    const lines = event.split(/\r\n|\n|\r/)
-    const data = lines.filter((line) => line.startsWith('data:')).map((line) => line.slice(5).replace(/^ /, ''))
-    const errors = lines.flatMap((line) => /^(?:error: ?)?(\{.*)$/.exec(line)?.[1] ?? [])
-    const whole = parseJson(data.join('\n'))
-    const values = whole === undefined ? data.map(parseJson) : [whole]
-    return [...values, ...errors.map(parseJson)].filter((value) => value !== undefined)
-  })
-}
-
-/** True if the answer is a stream of events, which some servers send under another content type. */
-const isEventStream = (contentType: string, text: string): boolean =>
-  contentType.includes('text/event-stream') || /^\s*(event|data): ?\S/.test(text)
+/** True if a text is a stream of events, which some servers send under another content type. */
+const isEvents = (text: string): boolean => /^\s*(event|data): ?\S/.test(text)

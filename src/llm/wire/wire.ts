@@ -14,6 +14,8 @@ export interface ChatRequest {
   temperature?: number
   reasoning_effort?: string
   web_search_options?: object
+  /** True if the answer is to come as a stream. */
+  stream?: boolean
 }
 
 export interface ChatCall {
@@ -40,10 +42,38 @@ export interface Wire {
   encode(request: ChatRequest): WireRequest | null
   /** Converts an answer in this form to a chat completion. */
   decode(answer: unknown): unknown
-  /** Assembles an answer from a stream that a gateway sent unrequested; null when the form does not match. */
-  assemble(events: readonly unknown[]): unknown
+  /** True if streams have an address of their own, which a gateway or a permission may leave out. */
+  hasStreamAddress?: boolean
+  /** Creates the assembler of an answer that comes as a stream, also of one that a gateway sent unrequested. */
+  assembler(sink: StreamSink): Assembler
   /** Returns the next request if the provider paused the turn for its own tools, such as a search; otherwise null. */
   resume?(sent: object, answer: unknown): object | null
+}
+
+/** Receives what a streamed answer holds while it arrives. */
+export interface StreamSink {
+  /** Receives each piece of what the model writes: texts, thoughts, and names and arguments of calls. */
+  text(piece: string): void
+  /** Receives each call that is complete while the answer may go on, in order. Not every form can tell. */
+  call(call: { name: string; arguments: string }): void
+}
+
+/** Assembles an answer from the events of its stream, by what they hold. */
+export interface Assembler {
+  add(event: unknown): void
+  /** Returns the answer so far in its form; null before the first event of the form. An error event is the answer. */
+  answer(): unknown
+  /** True if the provider said that the answer is whole, or sent an error. */
+  isEnded(): boolean
+}
+
+export const NO_SINK: StreamSink = { text: () => {}, call: () => {} }
+
+/** Assembles an answer from all events of its stream; null if none is of the form. */
+export function assemble(wire: Wire, events: readonly unknown[]): unknown {
+  const assembler = wire.assembler(NO_SINK)
+  for (const event of events) assembler.add(event)
+  return assembler.answer()
 }
 
 /** The schema of a tool without parameters, for forms that require one. */

@@ -16,7 +16,8 @@ type Ask = (request: Omit<SchemaRequest, keyof EngineRoot>) => Promise<SchemaPar
 /** @param installed true if an init has installed the providers */
 export function createProviderSchema(ask: Ask, installed: () => boolean) {
   const fetched = new Map<string, TypeSchema[]>()
-  let typeNames: TypeNames | null = null
+  /** Shared by those who ask at once. */
+  let typeNames: Promise<TypeNames | null> | null = null
   let failed = false
   const askUnlessFailed: Ask = async (request) => {
     if (failed || !installed()) return null
@@ -25,9 +26,13 @@ export function createProviderSchema(ask: Ask, installed: () => boolean) {
     return parts
   }
   const names = async (): Promise<TypeNames | null> => {
-    if (failed) return null
-    typeNames ??= namesOf(await askUnlessFailed({}))
-    return typeNames
+    if (failed || !installed()) return null
+    typeNames ??= askUnlessFailed({}).then(namesOf)
+    const asked = typeNames
+    return await asked.catch((error: unknown) => {
+      if (typeNames === asked) typeNames = null
+      throw error
+    })
   }
   /** Removes unknown ephemeral types: a service without ephemeral types refuses the request. */
   const askable = async (types: readonly TypeName[]) => {

@@ -1,6 +1,6 @@
-import { estimateTokens } from '../../../src/agent/context-budget.ts'
 import { declaredBlocksIn } from '../../../src/chains/shared/declared-blocks.ts'
 import type { RepositoryFile, RepositorySurvey } from '../../../src/chains/shared/repository.ts'
+import { estimateTokens } from '../../../src/llm/tokens.ts'
 
 export const estimate = (text: string) => estimateTokens(text, 3)
 export const budget = (tokens: number) => ({ tokens, estimate })

@@ -7,6 +7,7 @@ import type { Message } from '../../../src/llm/inference.ts'
 import { messagesWire } from '../../../src/llm/wire/anthropic.ts'
 import { chatWire } from '../../../src/llm/wire/chat.ts'
 import { geminiWire } from '../../../src/llm/wire/gemini.ts'
+import { assemble } from '../../../src/llm/wire/wire.ts'
 import { interceptedLlm } from '../../helpers/model-server.ts'
 
 let scripted: ScriptedModel
@@ -140,7 +141,7 @@ describe('a stream', () => {
       expect(streamed.type).toContain('text/event-stream')
       const events = eventsIn(streamed.text)
       if (sentinel === null) expect(events.length, wire.name).toBeGreaterThan(3)
-      expect(comparable(wire.decode(wire.assemble(events)))).toEqual(comparable(wire.decode(JSON.parse(whole.text))))
+      expect(comparable(wire.decode(assemble(wire, events)))).toEqual(comparable(wire.decode(JSON.parse(whole.text))))
     }
   })
 })

@@ -29,7 +29,7 @@ export function scriptedLlm(scripts: Record<string, Script | Script[]>): Scripte
     complete: async (request) => {
       const chain = request.tools?.at(-1)?.name ?? 'status'
       const call = of(chain).length
-      requests.push({ chain, request: structuredClone({ ...request, signal: undefined }) })
+      requests.push({ chain, request: structuredClone({ ...request, signal: undefined, progress: undefined }) })
       const reply = replyOf(scripts[chain], request, call)
       if (reply === null) throw new Error(`no script for ${chain}, call ${call}`)
       return await play(reply, chain, request.signal)

@@ -6,6 +6,7 @@ import {
   connectionsArePinned,
   edwardsTokensAreVerified,
   frozenWorkersKeepLeases,
+  modelsStream,
   vendorsGiveTokens,
 } from './script-checks.ts'
 import { SIDECARS } from './sidecars.ts'
@@ -53,6 +54,7 @@ async function checkRuntime(runtime: Runtime, stores: Stores): Promise<Column> {
   await attempt('tokens signed with Ed25519 are verified', () => edwardsTokensAreVerified(runtime))
   await attempt('git requests connect to the checked addresses only', () => connectionsArePinned(runtime))
   await attempt('a worker whose event loop is blocked keeps its leases', () => frozenWorkersKeepLeases(runtime, stores))
+  await attempt('answers of models are streamed', () => modelsStream(runtime))
   await attempt("the vendors' libraries get tokens of Azure and GCP", () => vendorsGiveTokens(runtime))
   return column
 }

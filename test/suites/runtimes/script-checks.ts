@@ -8,6 +8,7 @@ import { loadCertificates } from '../../../dev/git-host/certificates.ts'
 import { listen } from '../../../dev/server.ts'
 import type { Runtime } from './install.ts'
 import type { Stores } from './stores.ts'
+import { startStreamServer } from './stream-server.ts'
 
 /** Runs a script of this folder on a runtime, within a minute. */
 const runScript = ({ command, args }: Runtime, script: string, ...values: string[]) =>
@@ -33,6 +34,16 @@ export async function connectionsArePinned(runtime: Runtime): Promise<void> {
   } finally {
     await close()
     await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Checks that streamed answers of models are read, cut and stopped on this runtime too. */
+export async function modelsStream(runtime: Runtime): Promise<void> {
+  const { url, close } = await startStreamServer()
+  try {
+    await runScript(runtime, 'model-streams.ts', url)
+  } finally {
+    await close()
   }
 }
 

@@ -258,7 +258,9 @@ describe('a plan that changes nothing', () => {
   const NOTHING = [{ address: 'a.kept', actions: ['no-op'] }]
   const judge = async (valid: (world: StepWorld) => ValidPlan, changes: Parameters<typeof review>[2] = {}) => {
     const world = await steps.world({ ...AUDITED, scripts: SCRIPTS })
-    const { compliance } = await review(world, valid(world), changes)
+    const plan = valid(world)
+    plan.plan.document.configuration ??= {}
+    const { compliance } = await review(world, plan, changes)
     return { compliance, asked: world.llm.of('report_compliance_findings').length, stored: stored(world) }
   }
 
@@ -287,8 +289,9 @@ describe('a plan that changes nothing', () => {
 
   it.each([
     ['it changes an output', { output_changes: { url: { actions: ['update'], before: 'a', after: 'b' } } }, 1],
+    ['its document leaves the code out', { configuration: 'none' }, 1],
     ['its outputs stay', { output_changes: { url: { actions: ['no-op'], before: 'a', after: 'a' } } }, 0],
-  ])('asks a model only about outputs that change: %s', async (_, document, count) => {
+  ])('asks a model only where something may change: %s', async (_, document, count) => {
     const valid = (world: StepWorld) => {
       const plan = validPlan(world, NOTHING)
       Object.assign(plan.plan.document, document)

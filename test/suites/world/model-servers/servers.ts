@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import type { Fetch } from '../../../../src/base/http.ts'
 import { silentLogger } from '../../../../src/base/log.ts'
 import { createLlmClient } from '../../../../src/llm/client.ts'
 import type { InferenceRequest, LlmClient } from '../../../../src/llm/inference.ts'
@@ -51,17 +50,13 @@ async function mustAnswer(url: string): Promise<void> {
   if (!ok) throw new Error(`${url} is not ready`)
 }
 
-/** The platform's client of a model behind a server. @param streamed makes the server answer with a stream */
-export function clientOf(url: string, model: string, streamed = false): LlmClient {
+/** The platform's client of a model behind a server. @param stream whether answers are asked for as streams */
+export function clientOf(url: string, model: string, stream = false): LlmClient {
   const name = `custom_openai/${model}`
   const credentials = { CUSTOM_OPENAI_API_BASE: url }
-  const config = modelConfig('', { model: name, small_model: name, credentials, max_output_tokens: 500, timeout: 60 })
-  return createLlmClient(config, { fetch: streamed ? streaming : fetch, log: silentLogger, backoffMs: 1 })
-}
-
-const streaming: Fetch = (input, init) => {
-  const body = { ...JSON.parse(String(init?.body)), stream: true, stream_options: { include_usage: true } }
-  return fetch(input, { ...init, body: JSON.stringify(body) })
+  const models = { model: name, small_model: name }
+  const config = modelConfig('', { ...models, credentials, stream, max_output_tokens: 500, timeout: 60 })
+  return createLlmClient(config, { fetch, log: silentLogger, backoffMs: 1 })
 }
 
 export const TOOLS = [

@@ -71,6 +71,8 @@ export function ourClient({ model, credentials = {}, params }: Ours, log: Logger
     model_list: params ? [entry] : [],
     credentials,
     timeout: 600,
+    // The requests are compared with those of whole answers.
+    stream: false,
     ...MODEL_SETTINGS,
   })
   return createLlmClient(config, { fetch: (...args) => fetch(...args), log })
