@@ -16,7 +16,7 @@ export function engineArguments(kind: JobKind, request: JobRequest, backendConfi
       ...(request.migrate_state ? ['-migrate-state', '-force-copy'] : ['-reconfigure']),
       ...(backendConfig ? [`-backend-config=${backendConfig}`] : []),
     ],
-    validate: ['validate', '-no-color'],
+    validate: ['validate', ...(request.json ? ['-json'] : []), '-no-color'],
     plan: [
       'plan',
       ...quiet,

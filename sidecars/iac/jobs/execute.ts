@@ -138,6 +138,7 @@ async function prepareRun(
         timeoutMs: Math.min(settings.jobTimeoutSeconds, isBrief ? 120 : Infinity) * 1000,
         ...commandLimits(settings),
         savesState,
+        reachesNetwork: true,
         ...supervision,
       },
       plan.path === null ? access : { ...access, private: [...access.private, plan.path] },
