@@ -15,6 +15,7 @@ import { benchJobs } from './jobs.ts'
 import { formatSection, type Section, writeResults } from './lib/report.ts'
 import { benchDemo, benchModes } from './modes.ts'
 import { benchPlanDocument } from './plan-document.ts'
+import { benchProviders } from './providers.ts'
 import { benchRequests } from './requests.ts'
 import { benchSandbox } from './sandbox.ts'
 import { benchStack } from './stack.ts'
@@ -47,6 +48,7 @@ const partsOf = (quick: boolean): Record<string, () => Promise<Section>> => ({
     benchQueuedRounds({ rounds: quick ? 60 : 200, workers: [1, 2, 4], concurrency: quick ? 5 : 25 }),
   'growth-rounds-1000': () => benchQueuedRounds({ rounds: 1_000, workers: [1, 2, 4], concurrency: 50 }),
   jobs: () => benchJobs({ cycles: quick ? 2 : 25, large: quick ? 1 : 7 }),
+  providers: () => benchProviders({ megabytes: quick ? 20 : 700 }),
   sandbox: () => benchSandbox({ runs: quick ? 10 : 60 }),
   requests: () => benchRequests({ turns: quick ? 1 : 9, share: quick ? 0.1 : 1 }),
   streams: () => benchStreams({ streams: quick ? 200 : 2_000, idle_s: quick ? 3 : 10 }),
