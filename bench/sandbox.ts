@@ -71,6 +71,7 @@ const versionCommand = (binary: string, cwd: string, folder: string): EngineComm
   maxBytes: 1024 * 1024,
   maxDiskBytes: 0,
   savesState: false,
+  reachesNetwork: true,
   signal: new AbortController().signal,
   onStarted: () => {},
 })

@@ -1,12 +1,13 @@
 import { PlatformError } from '../../src/base/errors.ts'
 import { waitUnlessAborted } from '../../src/base/time.ts'
+import { covers } from '../../src/plan/addresses.ts'
 import type { Diagnostic } from '../../src/plan/diagnostics/diagnostic.ts'
 import { fromEngine, parseDiagnostics } from '../../src/plan/diagnostics/parse.ts'
+import { readValidation } from '../../src/plan/diagnostics/validation.ts'
 import type { DriftOperation } from '../../src/plan/drift.ts'
 import { type Plan, parsePlanInSlices } from '../../src/plan/plan.ts'
 import type { SecretRegister } from '../../src/plan/sensitive.ts'
 import type { StateVersion } from '../../src/plan/state/state.ts'
-import { covers } from '../../src/plan/targets.ts'
 import { findFirstCommit } from '../../src/rounds/run-records.ts'
 import { listAppliedPlans } from '../../src/saved-plans/saved-plan.ts'
 import { diagnosticsIn, type EngineResult, type EngineRoot } from '../../src/services/iac/contract.ts'
@@ -241,10 +242,11 @@ async function readBase(
     }
     await renewKeys()
     assertAccepted(await runJob(run, 'init', scoped), copy.iacRoot)
-    const validated = await runJob(run, 'validate', root)
-    if (validated.exit_code !== 0) {
-      const machine = fromEngine((await context.iac.diagnostics(root, signal)) ?? [])
-      assertAccepted(validated, copy.iacRoot, machine)
+    const asData = (await context.iac.offers?.('validate_json', signal)) && { json: true as const }
+    const validated = readValidation(await runJob(run, 'validate', { ...root, ...asData }))
+    if (validated.result.exit_code !== 0) {
+      const found = validated.diagnostics ?? (await context.iac.diagnostics(root, signal)) ?? []
+      assertAccepted(validated.result, copy.iacRoot, fromEngine(found))
     }
     onChecked([])
     await renewKeys()

@@ -28,8 +28,14 @@ const CUT = '[The rest is left out here.]\n'
  * Writes the output of a job to the round's event log while the engine runs, by lines and masked. The rest is taken
  * from the result of the job. Requests nothing when nobody can watch, and uses only the result when the service offers
  * no more. No method throws, and only the end of a long output waits: it is masked in slices.
+ * @param options.follows false for output that is data, of which only the result is shown
  */
-export function watchJob(run: WatchedRun, secrets: Pick<Masker, 'text'>, kind: IacJobKind) {
+export function watchJob(
+  run: WatchedRun,
+  secrets: Pick<Masker, 'text'>,
+  kind: IacJobKind,
+  { follows = true }: { follows?: boolean } = {},
+) {
   let current: ReturnType<typeof watchOneJob> | null = null
   function* end(result: EngineResult | null) {
     const ending = current
@@ -41,7 +47,7 @@ export function watchJob(run: WatchedRun, secrets: Pick<Masker, 'text'>, kind: I
     began: (jobId: string) => {
       finish(end(null))
       current = watchOneJob(run, secrets, { kind, jobId })
-      if (isForPeople(kind) && run.eventLog !== silentEventLog) void current.follow()
+      if (follows && isForPeople(kind) && run.eventLog !== silentEventLog) void current.follow()
     },
     /** Records that the job ended; null without a result of the engine. Resolves when its output is recorded. */
     ended: (result: EngineResult | null): Promise<void> => inSlices(end(result)),

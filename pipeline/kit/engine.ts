@@ -2,6 +2,7 @@ import { gatewayTimeout, PlatformError, RoundCancelled } from '../../src/base/er
 import { delay } from '../../src/base/http.ts'
 import { cutEnd } from '../../src/base/text.ts'
 import { inSpan, type RunTrace } from '../../src/observe/run-trace.ts'
+import { readValidation, type Validation } from '../../src/plan/diagnostics/validation.ts'
 import { createProviderSchema } from '../../src/plan/schema/provider-schema.ts'
 import type { SecretRegister } from '../../src/plan/sensitive.ts'
 import { canonicalRepository } from '../../src/plan/state/managed-state.ts'
@@ -11,6 +12,7 @@ import { gitUser } from '../../src/repository/sign-in.ts'
 import { recordJob } from '../../src/rounds/run-records.ts'
 import {
   diagnosticsIn,
+  type EngineDiagnostic,
   type EngineInfo,
   type EngineResult,
   type EngineRoot,
@@ -44,6 +46,8 @@ export function createEngine(run: Run, { secrets, outputs }: { secrets: SecretRe
       run.meter.recordEngineTime(performance.now() - started)
     }
   }
+  /** What the last validation found as data; null where the service gives none with it. */
+  let validated: EngineDiagnostic[] | null = null
   let initialised = false
   let hasInstalled = false
   let info: Promise<EngineInfo | null> | null = null
@@ -101,14 +105,18 @@ export function createEngine(run: Run, { secrets, outputs }: { secrets: SecretRe
       info ??= run.context.iac.engine(run.signal).catch(() => null)
       return info
     },
-    /** Reads the engine's diagnostics of the code as data; null when the service does not offer them. */
-    diagnostics: () =>
-      measureTime(async () =>
+    /**
+     * Reads the engine's diagnostics of the code as data: those of the last validation, else by another job; null when
+     * the service offers neither.
+     */
+    diagnostics: async () =>
+      validated ??
+      (await measureTime(async () =>
         run.context.iac.diagnostics(
           await placed({ workspace_path: run.workspace.iacRoot, ...(await nameRepository(run)) }),
           run.signal,
         ),
-      ),
+      )),
     /**
      * Plans once more, beside the lock of the state, for the engine's diagnostics as data; none when the service does
      * not offer it, or needs more than two minutes. Errors: those of `run`.
@@ -150,13 +158,18 @@ export function createEngine(run: Run, { secrets, outputs }: { secrets: SecretRe
       const key = nextKey(kind)
       // Only `show` reports which values are sensitive, so the text of the plan is stored after it.
       if (kind !== 'show') outputs.flush()
-      const result = await measureTime(async () =>
-        runWatched(ahead?.within(run) ?? run, secrets, { kind, body: await placed(body), key, limitS }),
+      const json =
+        kind === 'validate' && (await run.context.iac.offers?.('validate_json', run.signal).catch(() => false))
+      const asked = { ...(await placed(body)), ...(json && { json }) }
+      const { result, diagnostics } = await measureTime(async () =>
+        runWatched(ahead?.within(run) ?? run, secrets, { kind, body: asked, key, limitS }),
       )
+      if (kind === 'validate') validated = diagnostics
       const keep = () => outputs.keep(kind, result)
       if (ahead) ahead.whenNeeded(keep)
       else keep()
-      if (isWithoutEngine(result) && body.workspace_path === run.workspace.iacRoot) await refuseEarlier()
+      const isRefused = isWithoutEngine(result) && diagnostics === null
+      if (isRefused && body.workspace_path === run.workspace.iacRoot) await refuseEarlier()
       return result
     },
   }
@@ -178,13 +191,17 @@ export function describeFault(error: unknown, secrets: Pick<SecretRegister, 'tex
 /** True for a job that was refused, among others: one whose engine ran has usually printed something. */
 const isWithoutEngine = ({ exit_code, stdout }: EngineResult) => exit_code !== 0 && stdout === ''
 
-/** Runs a job, records its id under `key`, and streams its output to the event log. */
+/**
+ * Runs a job, records its id under `key`, and streams its output to the event log. A validation with `json` is shown as
+ * text, and what it found is returned beside it.
+ */
 async function runWatched<Kind extends IacJobKind>(
   run: Run,
   secrets: SecretRegister,
   { kind, body, key, limitS }: { kind: Kind; body: IacJobs[Kind]; key: string; limitS?: number },
-): Promise<EngineResult> {
-  const watch = watchJob(run, secrets, kind)
+): Promise<Validation> {
+  const isData = 'json' in body && body.json === true
+  const watch = watchJob(run, secrets, kind, { follows: !isData })
   const limit = limitS === undefined ? null : startLimit(run, limitS)
   const onSubmitted = async (jobId: string) => {
     await recordJob(run.context.sql, run.round, key, jobId)
@@ -193,9 +210,11 @@ async function runWatched<Kind extends IacJobKind>(
   }
   let result: EngineResult | null = null
   try {
-    result = await runJob(run, kind, body, onSubmitted)
+    const ended = await runJob(run, kind, body, onSubmitted)
+    const read = isData ? readValidation(ended) : { result: ended, diagnostics: null }
+    result = read.result
     if (result.exit_code !== 0) limit?.assertInTime()
-    return result
+    return read
   } catch (error) {
     if (error instanceof PlatformError) limit?.assertInTime()
     throw error

@@ -58,6 +58,7 @@ export function createIacApp(options: {
         'programs_only',
         'lock',
         'plan_json',
+        'validate_json',
         ...(settings.refuseHostToken ? [] : ['module_credentials']),
       ],
       ...boundary,
@@ -140,7 +141,7 @@ export const BODIES: Record<JobKind, z.ZodType<JobRequest>> = {
     migrate_state: z.boolean().optional(),
     module_credentials: moduleCredentials.optional(),
   }),
-  validate: bodyWith({}),
+  validate: bodyWith({ json: z.boolean().optional() }),
   plan: bodyWith({
     ...scoped,
     plan_file: planFile,

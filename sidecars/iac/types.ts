@@ -35,7 +35,7 @@ export interface JobRequest {
   targets?: string[]
   /** False for a plan that does not take the lock of the state, so that it hinders no other command. */
   lock?: boolean
-  /** True for a plan whose stdout is the engine's events as data, one JSON object a line. */
+  /** True for a plan whose stdout is the engine's events as data, one JSON object a line, or a validation as JSON. */
   json?: boolean
   address?: string
   resource_id?: string

@@ -71,9 +71,21 @@ export function isGroupAlive(leader: ProcessIdentity): boolean {
 
 /** Returns the live child processes of this one; empty without /proc. */
 export const childrenOf = (parent: number): number[] =>
-  readAll()
-    .filter((stat) => stat.parent === parent)
-    .map(({ pid }) => pid)
+  (listedChildren(parent) ?? readAll())
+    .filter((stat) => stat?.parent === parent && !stat.isZombie)
+    .flatMap((stat) => stat?.pid ?? [])
+
+/** Reads the children that the kernel lists for each thread; null where it keeps no such list. */
+function listedChildren(parent: number) {
+  try {
+    const lists = readdirSync(`/proc/${parent}/task`).map((thread) =>
+      readFileSync(`/proc/${parent}/task/${thread}/children`, 'latin1'),
+    )
+    return lists.join(' ').split(/\s+/).filter(Boolean).map(readStat)
+  } catch {
+    return null
+  }
+}
 
 /** Sends a signal to the whole group; false when the group is gone. */
 export const signalGroup = (pid: number, signal: NodeJS.Signals): boolean => trySignal(-pid, signal)

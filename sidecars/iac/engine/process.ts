@@ -37,6 +37,8 @@ export interface EngineCommand {
   maxDiskBytes: number
   /** True for a command that writes state, which is interrupted rather than killed. */
   savesState: boolean
+  /** False for a command that needs no network, and gets none where a sandbox can keep it away. */
+  reachesNetwork: boolean
   signal: AbortSignal
   /** Fires on cancel. A command that saves state then ends by itself and is not killed. */
   cancelled?: AbortSignal

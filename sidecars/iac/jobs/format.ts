@@ -53,6 +53,7 @@ export async function runFormatJob(
         timeoutMs: Math.min(settings.jobTimeoutSeconds, 60) * 1000,
         ...commandLimits(settings),
         savesState: false,
+        reachesNetwork: false,
         ...supervision,
       },
       NO_ACCESS,

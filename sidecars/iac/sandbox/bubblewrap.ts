@@ -57,6 +57,8 @@ export interface Wrapping {
   limits: ResourceLimits
   /** The words that enter the network namespace and run the rest; empty shares the network of the machine. */
   network: readonly string[]
+  /** True for a namespace that bubblewrap makes, in which nothing can be reached. */
+  hasOwnNetwork: boolean
   /** Files of control groups that the command enters; empty for none. */
   groups: readonly string[]
   /** The user who runs the engine; null for the user of the service, who is not root. */
@@ -81,31 +83,28 @@ export async function wrapCommand(wrapping: Wrapping): Promise<string[]> {
   const user = runAs === null ? [] : [`--reuid=${runAs.uid}`, `--regid=${runAs.gid}`, '--clear-groups']
   const death = savesState ? ['--pdeathsig', 'KILL'] : []
   const asUser = user.length + death.length > 0 ? [helpers.setpriv, ...user, ...death, '--', ...box] : box
-  const stage =
-    runAs === null ? [] : [helpers.unshare, '--mount', '--', ...(await stageArguments(helpers, sources.all))]
-  const entered = groups.length === 0 ? [] : [helpers.sh, '-c', ENTER, 'enter', ...groups, '--']
-  return [...entered, ...network, ...stage, ...asUser]
+  const words = runAs === null ? [] : await stageArguments(helpers, groups, sources.all)
+  const entered = groups.length === 0 ? [] : [helpers.sh, '-c', `${ENTER}exec "$@"`, 'enter', ...groups, '--']
+  return runAs === null ? [...entered, ...network, ...asUser] : [...network, ...words, ...asUser]
 }
 
-/** Writes the process id of the shell, which the executed program keeps, into files of control groups. */
-const ENTER = 'while [ "$1" != -- ]; do echo $$ > "$1" || exit 125; shift; done; shift; exec "$@"'
+/**
+ * Writes the process id of the shell, which the executed program keeps, into files of control groups: the arguments up
+ * to `--`.
+ */
+const ENTER = 'while [ "$1" != -- ]; do echo $$ > "$1" || exit 125; shift; done; shift; '
 
 /**
- * Mounts the visible files where the engine's user, who cannot enter private folders, can reach them. The first
- * argument lists the folders to create, separated by spaces; the others are mounted in order.
+ * Mounts the visible files where the engine's user, who cannot enter private folders, can reach them. The arguments are
+ * the files to create, separated by spaces, and the table of the mounts, which one process carries out.
  */
 const STAGE = `set -e
 "$0" -t tmpfs -o mode=0755,size=1m tmpfs /run
 cd /run
-mkdir $1
-shift
-n=0
-while [ "$1" != -- ]; do
-  [ -d "$n" ] || : > "$n"
-  "$0" --bind "$1" "/run/$n"
-  n=$((n + 1)); shift
-done
-shift
+for file in $1; do : > "$file"; done
+printf %s "$2" > table
+"$0" -a -T /run/table
+shift 2
 exec "$@"`
 
 type Sources = ReturnType<typeof createSources>
@@ -126,16 +125,28 @@ function createSources(staged: boolean, shared: string) {
   }
 }
 
-async function stageArguments({ sh, mount }: Helpers, paths: readonly string[]): Promise<string[]> {
-  const folders = await Promise.all(
-    paths.map(async (path, index) => ((await lstat(path)).isDirectory() ? [String(index)] : [])),
+async function stageArguments(
+  { sh, mount, unshare }: Helpers,
+  groups: readonly string[],
+  paths: readonly string[],
+): Promise<string[]> {
+  const folders = await Promise.all(paths.map(async (path) => (await lstat(path)).isDirectory()))
+  const files = [...paths.keys()].filter((index) => !folders[index])
+  const table = paths.map(
+    (path, index) => `${escapeSpaces(path)} /run/${index} none bind${folders[index] ? ',X-mount.mkdir' : ''} 0 0\n`,
   )
-  return [sh, '-c', STAGE, mount, folders.flat().join(' '), ...paths, '--']
+  const script = [sh, '-c', `${ENTER}${STAGE}`, mount, ...groups, '--', files.join(' '), table.join('')]
+  return [unshare, '--mount', '--', ...script]
 }
 
+/** Writes a path as tables of mounts do, in which white space separates the fields. */
+const escapeSpaces = (path: string): string =>
+  path.replaceAll(/[ \t\n\v\f\r\\#]/g, (character) => `\\${character.charCodeAt(0).toString(8).padStart(3, '0')}`)
+
 async function boxArguments(wrapping: Wrapping, sources: Sources): Promise<string[]> {
-  const { view, savesState } = wrapping
+  const { view, savesState, hasOwnNetwork } = wrapping
   return [
+    ...(hasOwnNetwork ? ['--unshare-net'] : []),
     ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
     ...(wrapping.canDisableUserNamespaces ? ['--disable-userns'] : []),
     ...['--uid', String(INSIDE.uid), '--gid', String(INSIDE.uid), '--hostname', 'engine', '--as-pid-1'],

@@ -43,6 +43,24 @@ export async function isReadableInside(path: string, user: User, roots = SHARED_
   return true
 }
 
+const REMEMBERED_MS = 60_000
+
+/**
+ * Creates `isReadableInside` that remembers its answers for a minute: a folder of certificates has hundreds of links,
+ * and what the machine shares with every sandbox hardly changes.
+ */
+export function createReadableInside(): (path: string, user: User) => Promise<boolean> {
+  const known = new Map<string, { answer: Promise<boolean>; until: number }>()
+  return (path, user) => {
+    const key = `${user.uid}:${user.gid}:${path}`
+    const found = known.get(key)
+    if (found && performance.now() < found.until) return found.answer
+    const answer = isReadableInside(path, user)
+    known.set(key, { answer, until: performance.now() + REMEMBERED_MS })
+    return answer
+  }
+}
+
 /** Reports whether the mode gives this user all of these rights, a sum of `READ` and `ENTER`. */
 function allows({ mode, uid, gid }: Stats, user: User, rights: number): boolean {
   const shift = uid === user.uid ? 6 : gid === user.gid ? 3 : 0

@@ -8,7 +8,7 @@ import { readTail } from '../output/files.ts'
 import { JobFault } from '../types.ts'
 import { INSIDE, type Mount, type View, wrapCommand } from './bubblewrap.ts'
 import type { Access, Executor } from './executor.ts'
-import { handOver, handOverAll, isReadableInside, shareWithGroup, type User } from './file-permissions.ts'
+import { createReadableInside, handOver, handOverAll, shareWithGroup, type User } from './file-permissions.ts'
 import type { Helpers } from './helpers.ts'
 import { type CommandNetworks, SYSTEM_PATH } from './network.ts'
 import type { ControlGroups, JobGroup, ResourceLimits } from './resources.ts'
@@ -36,6 +36,7 @@ export interface SandboxParts {
 export function createLocalSandbox(parts: SandboxParts): Executor {
   /** The removals of the remains of commands, which go on while the next command runs already. */
   const removals = new Set<Promise<unknown>>()
+  const isReadableInside = createReadableInside()
   const remove = (removal: Promise<unknown>) => {
     // The next start of the service removes the rest.
     const going = removal.catch(() => {}).finally(() => removals.delete(going))
@@ -47,7 +48,7 @@ export function createLocalSandbox(parts: SandboxParts): Executor {
       network: parts.network === null ? 'host' : 'isolated',
       limits: parts.groups === null ? 'process' : 'cgroup',
     },
-    run: (command, access) => runInside(parts, remove, command, access),
+    run: (command, access) => runInside({ ...parts, isReadableInside, remove }, command, access),
     stopLeftover: (leader) => stopLeftover(leader, parts.graceMs),
     close: async () => {
       await Promise.all(removals)
@@ -56,22 +57,27 @@ export function createLocalSandbox(parts: SandboxParts): Executor {
   }
 }
 
-async function runInside(
-  parts: SandboxParts,
-  remove: (removal: Promise<unknown>) => void,
-  command: EngineCommand,
-  access: Access,
-): Promise<number> {
+interface OpenParts extends SandboxParts {
+  isReadableInside: ReturnType<typeof createReadableInside>
+  /** Lets a removal go on beside the next command. */
+  remove(removal: Promise<unknown>): void
+}
+
+async function runInside(parts: OpenParts, command: EngineCommand, access: Access): Promise<number> {
   const runAs = await chooseUser(parts, command.cwd)
   // A job may run several commands, and the remains of one may still exist when the next one starts.
   const name = `${command.name}-${randomUUID().slice(0, 8)}`
-  const scratch = await createScratch(parts.folder, name, runAs)
-  const group = await parts.groups?.create(name, parts.limits)
+  const [scratch, group] = await Promise.all([
+    createScratch(parts.folder, name, runAs),
+    parts.groups?.create(name, parts.limits),
+  ])
   let network: Awaited<ReturnType<CommandNetworks['take']>> | undefined
+  let hasEnded = false
   try {
-    network = await parts.network?.take(command).catch((error: unknown) => {
-      throw new JobFault(503, `The network of the engine could not be opened: ${reasonOf(error)}`)
-    })
+    if (command.reachesNetwork)
+      network = await parts.network?.take(command).catch((error: unknown) => {
+        throw new JobFault(503, `The network of the engine could not be opened: ${reasonOf(error)}`)
+      })
     const workspace = command.cwd
     const boundary = await findBoundary(workspace)
     if (runAs && runAs === parts.runAs) await handOver(boundary, workspace, runAs)
@@ -83,6 +89,7 @@ async function runInside(
       command: [inside, ...command.args],
       limits: parts.limits,
       network: network?.prefix ?? [],
+      hasOwnNetwork: parts.network !== null && !command.reachesNetwork,
       groups: group?.entries ?? [],
       runAs,
       savesState: command.savesState,
@@ -91,16 +98,22 @@ async function runInside(
     const own = { PATH: SYSTEM_PATH, HOME: INSIDE.home, TMPDIR: INSIDE.tmp, USER: 'engine', LOGNAME: 'engine' }
     const env = { ...command.env, ...own }
     const launch = { command: wrapped, env, isBoxed: true, growing: [workspace, scratch] }
-    const exitCode = await runEngine(command, launch)
+    const onStarted: EngineCommand['onStarted'] = (identity) => {
+      command.onStarted(identity)
+      network?.openNext()
+    }
+    const exitCode = await runEngine({ ...command, onStarted }, launch)
+    // With process 1 of the sandbox all others have ended. Higher codes may be of a sandbox that was killed itself.
+    hasEnded = exitCode < 128
     if (exitCode !== 0 && (await ranOutOfMemory(command, group))) {
       const mib = Math.round(parts.limits.memoryBytes / 1024 ** 2)
       throw new JobFault(500, `The engine needed more than ${mib} MiB of memory (IAC_MAX_MEMORY_MIB).`)
     }
     return exitCode
   } finally {
-    network?.close()
+    network?.end(hasEnded)
     if (!runAs) await shareWithGroup(command.cwd, process.getuid?.() ?? 0)
-    remove(Promise.all([group?.remove(), rm(scratch, { recursive: true, force: true })]))
+    parts.remove(Promise.all([group?.remove(), rm(scratch, { recursive: true, force: true })]))
   }
 }
 
@@ -121,14 +134,19 @@ async function createScratch(folder: string, name: string, runAs: User | null): 
 }
 
 async function viewOf(
-  { runAs, engine, folder, homeOfService }: SandboxParts,
+  { runAs, engine, folder, homeOfService, isReadableInside }: OpenParts,
   { workspace, boundary, scratch }: Pick<View, 'workspace' | 'boundary' | 'scratch'>,
   access: Access,
 ): Promise<View> {
   const atHome = access.home.map((name) => ({ from: join(homeOfService, name), inside: join(INSIDE.home, name) }))
   const secrets = await existing([...samePath(access.private), ...atHome])
+  const moved = access.moved ?? []
+  const owned = await existing(moved.filter(({ isWritable }) => isWritable))
   const writable = await existing(samePath(access.writable))
-  if (runAs) for (const { from } of writable) await lchown(from, runAs.uid, runAs.gid)
+  if (runAs) {
+    for (const { from } of writable) await lchown(from, runAs.uid, runAs.gid)
+    for (const { from } of owned) await handOverAll(from, runAs)
+  }
   return {
     engine,
     workspace,
@@ -138,9 +156,10 @@ async function viewOf(
     etc: join(folder, 'etc'),
     readable: [
       ...(await existing(samePath(access.readable))),
-      ...(runAs ? await copyFor(runAs, secrets, join(scratch, 'private')) : secrets),
+      ...(await existing(moved.filter(({ isWritable }) => !isWritable))),
+      ...(runAs ? await copyFor(runAs, secrets, join(scratch, 'private'), isReadableInside) : secrets),
     ],
-    writable,
+    writable: [...writable, ...owned],
   }
 }
 
@@ -153,7 +172,12 @@ const existing = async (mounts: readonly Mount[]): Promise<Mount[]> => {
 }
 
 /** Copies files for the engine's user that only root can read, except those that are readable inside anyway. */
-async function copyFor(user: User, mounts: readonly Mount[], folder: string): Promise<Mount[]> {
+async function copyFor(
+  user: User,
+  mounts: readonly Mount[],
+  folder: string,
+  isReadableInside: OpenParts['isReadableInside'],
+): Promise<Mount[]> {
   await mkdir(folder, { mode: 0o700 })
   await lchown(folder, user.uid, user.gid)
   const copies = await Promise.all(

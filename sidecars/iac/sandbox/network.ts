@@ -18,13 +18,34 @@ interface NetworkOptions {
   isRoot: boolean
 }
 
+/** Milliseconds for which a namespace waits for the next command of its workspace. */
+const IDLE_MS = 10_000
+/** Namespaces that wait at the same time. Each is a process of some megabytes. */
+const MAX_IDLE = 4
+
+/** The network of one command. */
+interface TakenNetwork {
+  /** The command line prefix that enters it. */
+  prefix: string[]
+  /** Opens the network of a later command; called when this one runs, so that it does not wait for that. */
+  openNext(): void
+  /**
+   * Gives the network back after the command.
+   * @param isEmpty true if every process of the command has ended, so that its workspace may use the network again
+   */
+  end(isEmpty: boolean): void
+}
+
 /**
- * The network namespaces of engine commands. Each command has one of its own, because commands that share one reach
- * what the others listen on. One is always open ahead, so that a command does not wait for it.
+ * The network namespaces of engine commands. Commands that run at the same time, and those of different workspaces, have
+ * one each, because commands that share one reach what the others listen on. The commands of a workspace follow one
+ * another and may take the same, which costs a tenth of opening one. One is always open ahead, so that no command waits.
  */
 export class CommandNetworks {
   readonly #create: () => NetworkNamespace
   readonly #used = new Set<NetworkNamespace>()
+  /** Those that wait for the next command of a workspace, by its path; the oldest first. */
+  readonly #idle = new Map<string, { network: NetworkNamespace; limit: NodeJS.Timeout }>()
   #spare: NetworkNamespace
   #isClosed = false
 
@@ -40,33 +61,63 @@ export class CommandNetworks {
 
   /**
    * Takes a namespace for one command. Errors: plain ones with a reason.
-   * @param savesState true keeps the network for a minute after the death of the service
-   * @returns the command line prefix that enters it, and `close`, which ends it after the command
+   * @param command its workspace; `savesState`: true keeps the network for a minute after the death of the service
    */
-  async take({ savesState }: { savesState: boolean }): Promise<{ prefix: string[]; close(): void }> {
-    const network = this.#spare
-    this.#spare = this.#create()
+  async take({ cwd, savesState }: { cwd: string; savesState: boolean }): Promise<TakenNetwork> {
+    const network = this.#takeIdle(cwd) ?? this.#takeSpare()
     this.#used.add(network)
-    const close = () => {
+    const end = (isEmpty: boolean) => {
       this.#used.delete(network)
-      network.close()
+      if (!isEmpty || this.#isClosed) return network.close()
+      network.outlive(0)
+      this.#keep(cwd, network)
     }
     try {
       const prefix = await network.enter()
-      if (savesState) network.outlive()
-      return { prefix, close }
+      if (savesState) network.outlive(OUTLIVES_SECONDS)
+      return { prefix, openNext: () => this.#openSpare(), end }
     } catch (error) {
-      close()
+      end(false)
       throw error
-    } finally {
-      // A failure shows again when a command takes this one, which then tries once more.
-      if (!this.#isClosed) void this.#spare.enter().catch(() => {})
     }
+  }
+
+  #takeIdle(workspace: string): NetworkNamespace | null {
+    const found = this.#idle.get(workspace)
+    if (!found) return null
+    clearTimeout(found.limit)
+    this.#idle.delete(workspace)
+    return found.network
+  }
+
+  #takeSpare(): NetworkNamespace {
+    const network = this.#spare
+    this.#spare = this.#create()
+    return network
+  }
+
+  #keep(workspace: string, network: NetworkNamespace): void {
+    const drop = (path: string) => this.#takeIdle(path)?.close()
+    drop(workspace)
+    this.#idle.set(workspace, { network, limit: setTimeout(() => drop(workspace), IDLE_MS).unref() })
+    const [oldest = ''] = this.#idle.keys()
+    if (this.#idle.size > MAX_IDLE) drop(oldest)
+  }
+
+  #openSpare(): void {
+    // A failure shows again when a command takes this one, which then tries once more.
+    if (!this.#isClosed) void this.#spare.enter().catch(() => {})
+  }
+
+  /** Ends the namespaces that wait for the next command of a workspace. */
+  closeIdle(): void {
+    for (const workspace of [...this.#idle.keys()]) this.#takeIdle(workspace)?.close()
   }
 
   /** Ends all namespaces. Engines in them lose their network. */
   close(): void {
     this.#isClosed = true
+    this.closeIdle()
     for (const network of [this.#spare, ...this.#used]) network.close()
   }
 }
@@ -99,9 +150,9 @@ class NetworkNamespace {
     return [...this.#enterNamespace(), '--']
   }
 
-  /** Keeps the namespace open for a while after the death of the service. */
-  outlive(): void {
-    this.#pasta?.stdin?.write(`${OUTLIVES_SECONDS}\n`)
+  /** Keeps the namespace open for some seconds after the death of the service. */
+  outlive(seconds: number): void {
+    this.#pasta?.stdin?.write(`${seconds}\n`)
   }
 
   /** Ends the namespace. Engines in it lose their network. */
@@ -176,24 +227,22 @@ class NetworkNamespace {
     const { v4 = [], v6 = [] } = Object.groupBy(lines, (line) =>
       (line.split(' ')[3] ?? '').includes(':') ? 'v6' : 'v4',
     )
-    await this.#ip('-4', v4)
     const interfaces = await readFile('/proc/net/if_inet6', 'utf8').catch(() => '')
-    if (interfaces !== '') await this.#ip('-6', v6)
-  }
-
-  async #ip(family: string, lines: readonly string[]): Promise<void> {
-    if (lines.length === 0) return
-    const [file = '', ...args] = [...this.#enterNamespace(), '--', this.#helpers.ip, family, '-batch', '-']
-    const child = spawn(file, args, { stdio: ['pipe', 'ignore', 'pipe'], timeout: 10_000 })
+    const batches = [v4, interfaces === '' ? [] : v6].map((rules) => rules.map((line) => `${line}\n`).join(''))
+    if (batches.every((batch) => batch === '')) return
+    const [file = '', ...args] = [...this.#enterNamespace(), '--', this.#helpers.sh, '-c', RULES, this.#helpers.ip]
+    const child = spawn(file, [...args, ...batches], { stdio: ['ignore', 'ignore', 'pipe'], timeout: 10_000 })
     const errors: Buffer[] = []
     child.stderr.on('data', (chunk: Buffer) => errors.push(chunk))
-    child.stdin.on('error', () => {})
-    child.stdin.end(`${lines.join('\n')}\n`)
     const [code] = await once(child, 'close')
     if (code !== 0)
       throw new Error(`the rules of the network could not be set: ${Buffer.concat(errors).toString().trim()}`)
   }
 }
+
+/** Carries out the lines of both families, which one call of `ip` does not do. Starting a process costs most here. */
+const RULES =
+  'set -e; [ -z "$1" ] || printf %s "$1" | "$0" -4 -batch -; [ -z "$2" ] || printf %s "$2" | "$0" -6 -batch -'
 
 /** Reports whether the process printed a line before its end. */
 async function firstLine(child: ChildProcess): Promise<boolean> {

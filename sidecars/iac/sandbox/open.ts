@@ -186,6 +186,7 @@ async function testSandbox(parts: SandboxParts, log: Logger): Promise<string | n
         maxBytes: 1024 * 1024,
         maxDiskBytes: 0,
         savesState: false,
+        reachesNetwork: true,
         signal: new AbortController().signal,
         onStarted: () => {},
       },
@@ -197,6 +198,7 @@ async function testSandbox(parts: SandboxParts, log: Logger): Promise<string | n
     log.debug('the test of the sandbox failed', { error })
     return reasonOf(error)
   } finally {
+    parts.network?.closeIdle()
     await rm(folder, { recursive: true, force: true })
   }
 }

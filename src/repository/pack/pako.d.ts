@@ -8,6 +8,8 @@ declare module 'pako/lib/zlib/zstream.js' {
     output: Uint8Array
     next_out: number
     avail_out: number
+    /** Of which only what `inflateReset` sets is known here. */
+    state: Record<'lencode' | 'lendyn' | 'distcode' | 'distdyn', Int32Array>
   }
 }
 

@@ -1,6 +1,6 @@
 import { toHex } from '../../base/bytes.ts'
 import type { Slices } from '../../base/slices.ts'
-import { inflate } from './inflate.ts'
+import { createInflater } from './inflate.ts'
 
 /** Commits, trees and small file contents of a pack by hexadecimal hash. */
 export type PackObjects = ReadonlyMap<string, PackObject>
@@ -48,6 +48,9 @@ interface Reading {
   undecided: Set<number>
   keptBytes: number
   declaredBytes: number
+  inflate: ReturnType<typeof createInflater>
+  allocate: ReturnType<typeof createAllocator>
+  hash: ReturnType<typeof createHasher>
 }
 
 /**
@@ -71,6 +74,9 @@ export async function readPack(
     undecided: new Set(),
     keptBytes: 0,
     declaredBytes: 0,
+    inflate: createInflater(),
+    allocate: createAllocator(),
+    hash: createHasher(),
   }
   let offset = HEADER_BYTES
   for (let index = 0; index < count; index++) {
@@ -100,7 +106,9 @@ async function readEntry(reading: Reading, pack: Uint8Array, offset: number): Pr
   const wanted = base ? isWanted(reading, base.name) : type === COMMIT || type === TREE || (type === BLOB && isSmall)
   if (wanted) keep(reading, size)
   const start = base?.next ?? next
-  const { contents, end } = await inflate(pack, { start, end: pack.length - HASH_BYTES }, { size, wanted, slices })
+  const contents = wanted ? reading.allocate(size) : null
+  const range = { start, end: pack.length - HASH_BYTES }
+  const end = await reading.inflate(pack, range, { size, target: contents, slices })
   if (contents === null) return end
   if (base) await acceptDelta(reading, { offset, delta: contents }, base.name)
   else await acceptWhole(reading, offset, { kind: KINDS[type] ?? 'blob', contents })
@@ -178,14 +186,14 @@ async function resolveDelta(reading: Reading, base: PackObject, delta: Uint8Arra
   const { resultSize } = readDeltaHeader(delta)
   if (base.kind === 'blob' && resultSize > reading.limits.fileBytes) return null
   keep(reading, resultSize)
-  return { kind: base.kind, contents: await applyDelta(base.contents, delta, reading.slices) }
+  return { kind: base.kind, contents: await applyDelta(base.contents, delta, reading) }
 }
 
 /** Stores an object and, iteratively, all deltas that wait for it. */
 async function acceptWhole(reading: Reading, offset: number, whole: PackObject): Promise<void> {
   const found: { offset: number; whole: PackObject }[] = [{ offset, whole }]
   for (let next = found.pop(); next; next = found.pop()) {
-    const hash = await hashObject(next.whole)
+    const hash = await reading.hash(next.whole)
     reading.byHash.set(hash, next.whole)
     reading.byOffset.set(next.offset, next.whole)
     reading.undecided.delete(next.offset)
@@ -201,13 +209,36 @@ async function acceptWhole(reading: Reading, offset: number, whole: PackObject):
   }
 }
 
-/** Returns the SHA-1 of an object with its header, which is its name in git. */
-async function hashObject({ kind, contents }: PackObject): Promise<string> {
-  const header = new TextEncoder().encode(`${kind} ${contents.length}\0`)
-  const bytes = new Uint8Array(header.length + contents.length)
-  bytes.set(header)
-  bytes.set(contents, header.length)
-  return toHex(new Uint8Array(await crypto.subtle.digest('SHA-1', bytes)))
+/** Objects up to this size share pieces of memory of `PIECE_BYTES`. */
+const SMALL_BYTES = 64 * 1024
+const PIECE_BYTES = 1024 * 1024
+
+/**
+ * Makes a function that returns memory for one object. Small ones share pieces, because hundreds of thousands of
+ * blocks of their own would leave the memory of the process in parts that it never gives back.
+ */
+function createAllocator() {
+  let piece = new Uint8Array()
+  let used = 0
+  return (size: number): Uint8Array<ArrayBuffer> => {
+    if (size > SMALL_BYTES) return new Uint8Array(size)
+    if (used + size > piece.length) [piece, used] = [new Uint8Array(PIECE_BYTES), 0]
+    used += size
+    return piece.subarray(used - size, used)
+  }
+}
+
+/** Makes a function that returns the SHA-1 of an object with its header, which is its name in git. */
+function createHasher() {
+  let bytes = new Uint8Array(SMALL_BYTES)
+  return async ({ kind, contents }: PackObject): Promise<string> => {
+    const header = new TextEncoder().encode(`${kind} ${contents.length}\0`)
+    const length = header.length + contents.length
+    if (length > bytes.length) bytes = new Uint8Array(length)
+    bytes.set(header)
+    bytes.set(contents, header.length)
+    return toHex(new Uint8Array(await crypto.subtle.digest('SHA-1', bytes.subarray(0, length))))
+  }
 }
 
 /** Instructions between two checks of the clock. */
@@ -233,10 +264,10 @@ function readSize(bytes: Uint8Array, start: number): { value: number; next: numb
 }
 
 /** Applies a delta; the caller has checked the size. Errors: plain for wrong base or damage, the signal's reason. */
-async function applyDelta(base: Uint8Array, delta: Uint8Array, slices: Slices) {
+async function applyDelta(base: Uint8Array, delta: Uint8Array, { slices, allocate }: Reading) {
   const { baseSize, resultSize, start } = readDeltaHeader(delta)
   if (baseSize !== base.length) throw new Error('a delta of the pack belongs to another object')
-  const result = new Uint8Array(resultSize)
+  const result = allocate(resultSize)
   let [position, written] = [start, 0]
   const takeByte = () => {
     const byte = delta[position++]

@@ -33,7 +33,8 @@ export interface ModuleCredentials {
 export interface IacJobs {
   /** `migrate_state` only where the service offers it. */
   init: EngineRoot & Scoped & { migrate_state?: true; module_credentials?: ModuleCredentials }
-  validate: EngineRoot
+  /** `json` for diagnostics as data instead of texts, only where the service offers it. */
+  validate: EngineRoot & { json?: true }
   /** `lock` and, for events as data instead of texts, `json` only where the service offers them. */
   plan: EngineRoot & { plan_file: string; targets?: string[]; lock?: false; json?: true } & Scoped
   show: EngineRoot & { plan_file: string }
@@ -92,7 +93,8 @@ export interface IacClient {
       | 'migrate_state'
       | 'module_credentials'
       | 'lock'
-      | 'plan_json',
+      | 'plan_json'
+      | 'validate_json',
     signal?: AbortSignal,
   ): Promise<boolean>
   /**
@@ -170,7 +172,13 @@ const DiagnosticSchema = v.object({
   ),
   snippet: v.fallback(
     v.optional(
-      v.object({ context: v.fallback(v.nullish(v.string()), null), code: v.string(), start_line: IntegerSchema }),
+      v.object({
+        context: v.fallback(v.nullish(v.string()), null),
+        code: v.string(),
+        start_line: IntegerSchema,
+        /** What the names in the code stood for. */
+        values: v.fallback(v.optional(v.array(v.object({ traversal: v.string(), statement: v.string() }))), undefined),
+      }),
     ),
     undefined,
   ),

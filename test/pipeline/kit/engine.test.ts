@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { planTargets } from '../../../pipeline/steps/plan/plan.ts'
 import type { StateKeySource } from '../../../src/data/storage/state-keys.ts'
 import { deriveProjectId } from '../../../src/plan/state/managed-state.ts'
+import type { IacClient } from '../../../src/services/iac/contract.ts'
 import { useFolder } from '../../helpers/folder.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { calmEngine, createSteps, type EngineScript } from '../steps/support.ts'
@@ -31,6 +32,41 @@ async function world() {
   Object.assign(made.workspace, { clone: folder.path, iacRoot: folder.path })
   return { ...made, asked, time }
 }
+
+describe('a validation', () => {
+  const finding = { severity: 'error', summary: 'Unsupported argument', detail: 'An argument named "nope".' }
+  const document = JSON.stringify({ valid: false, diagnostics: [finding] })
+  const asked: string[] = []
+  const noting = (job: string): [] => {
+    asked.push(job)
+    return []
+  }
+  const additions: Partial<IacClient> = {
+    offers: async (addition) => addition === 'validate_json',
+    diagnostics: async () => noting('diagnostics'),
+    programs: async () => noting('programs'),
+  }
+  const validated = (engine: EngineScript) => steps.world({ engine, additions })
+
+  it('is asked for as data once, and shown as text', async () => {
+    asked.length = 0
+    const { kit, jobs } = await validated(() => ({ exit_code: 1, stdout: document, stderr: '' }))
+    const result = await kit.engine.run('validate', kit.engine.place)
+    expect(jobs).toEqual([{ kind: 'validate', body: expect.objectContaining({ json: true }) }])
+    expect(result.stderr).toBe('\nError: Unsupported argument\n\nAn argument named "nope".\n')
+    expect(await kit.engine.diagnostics()).toEqual([finding])
+    expect(asked).toEqual([])
+  })
+
+  it('that the service refuses is asked for its programs, and has no data', async () => {
+    asked.length = 0
+    const { kit } = await validated(() => ({ exit_code: 1, stdout: '', stderr: 'Error: Refused\n' }))
+    const result = await kit.engine.run('validate', kit.engine.place)
+    expect(result.stderr).toBe('Error: Refused\n')
+    expect(await kit.engine.diagnostics()).toEqual([])
+    expect(asked).toEqual(['programs', 'diagnostics'])
+  })
+})
 
 describe('keys of the jobs of a run', () => {
   it('are written for the project of the session, for this user alone, before the engine opens the state', async () => {

@@ -59,7 +59,7 @@ interface WorldOptions {
   scripts?: Record<string, Script | Script[]>
   engine?: EngineScript
   /** Optional jobs of the iac service; by default none. */
-  additions?: Partial<Pick<IacClient, 'schema' | 'diagnostics' | 'fmt'>>
+  additions?: Partial<Pick<IacClient, 'schema' | 'diagnostics' | 'fmt' | 'offers' | 'programs'>>
   orchestration?: Partial<OrchestrationConfig>
   /** Reports whether the models can search the web; by default unknown. */
   canSearch?: (() => boolean) | undefined

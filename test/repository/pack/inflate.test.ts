@@ -2,10 +2,16 @@ import { randomBytes } from 'node:crypto'
 import { constants, deflateSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { createSlices } from '../../../src/base/slices.ts'
-import { inflate } from '../../../src/repository/pack/inflate.ts'
+import { createInflater } from '../../../src/repository/pack/inflate.ts'
 
-const read = (bytes: Uint8Array, size: number, wanted = true) =>
-  inflate(bytes, { start: 0, end: bytes.length }, { size, wanted, slices: createSlices() })
+/** One for all streams, whole and damaged, as for the objects of a pack. */
+const inflate = createInflater()
+
+async function read(bytes: Uint8Array, size: number, wanted = true) {
+  const contents = wanted ? new Uint8Array(size) : null
+  const end = await inflate(bytes, { start: 0, end: bytes.length }, { size, target: contents, slices: createSlices() })
+  return { contents, end }
+}
 
 /** Texts of many kinds: noise, runs, words, few symbols, matches of all lengths. */
 const SAMPLES: [string, Buffer][] = [

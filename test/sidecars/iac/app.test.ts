@@ -137,6 +137,7 @@ describe('other answers', () => {
         'programs_only',
         'lock',
         'plan_json',
+        'validate_json',
         'module_credentials',
       ],
       sandbox: 'none',

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { access, writeFile } from 'node:fs/promises'
+import { access, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
@@ -122,14 +122,30 @@ attackSandbox(GROUP, 'a job connects to what another job at the same time listen
   const first = runHostile(service, LISTENS, { workspace })
   await eventually(() => access(join(workspace, 'listening')))
   const { output } = await runHostile(service, CONNECTS)
-  // One of the job that listens, and one that is open ahead. That of the other job has ended with it.
-  await eventually(() => expect(namespaces()).toHaveLength(2))
+  // One of the job that listens, one that is open ahead, and that of the other workspace, which waits for its next job.
+  await eventually(() => expect(namespaces()).toHaveLength(3))
   await writeFile(join(workspace, 'stop'), '')
   const lines = (text: string) => text.split('\n').slice(1)
   expect(lines((await first).output)).toEqual(['itself', 'itself'])
   expect(lines(output)).toEqual(Array.from({ length: 5 }, () => expect.stringMatching(/^closed: /)))
+  // Those without a next job end.
   await eventually(() => expect(namespaces()).toHaveLength(1))
   return lines(output).join(', ')
+})
+
+attackSandbox(GROUP, 'a job connects to what an earlier job of its workspace has left behind', async () => {
+  const left = LISTENS.replace(/^perl /, 'setsid perl ')
+  const script = `(${left} >/dev/null 2>&1 &)\nuntil [ -e listening ]; do sleep 0.05; done\necho left`
+  const { workspace, output: first } = await runHostile(service, script)
+  expect(first).toContain('left')
+  await rm(join(workspace, 'terraform.tfstate'))
+  const open = namespaces()
+  const { output } = await runHostile(service, CONNECTS, { workspace })
+  // The commands have used the namespace of the earlier ones.
+  expect(namespaces().sort()).toEqual(open.sort())
+  const lines = output.split('\n').slice(1)
+  expect(lines).toEqual(Array.from({ length: 5 }, () => expect.stringMatching(/^closed: /)))
+  return lines.join(', ')
 })
 
 attackSandbox(GROUP, 'a program connects to unix sockets of this machine, by path and by abstract name', async () => {

@@ -184,6 +184,27 @@ export function additionPromises(
       },
     ),
     addition(
+      'engine',
+      'addition.validate_json',
+      'Where it is offered, a validation with `json` is JSON on stdout, also of a configuration that is not valid',
+      async (tester) => {
+        await announced(tester, contract.operation('engine'), 'validate_json')
+        const workspace = await initialised(tester)
+        for (const [where, valid] of [
+          [workspace, true],
+          [await createWorkspace(tester, { 'main.tf': BROKEN }), false],
+        ] as const) {
+          const done = await run(tester, 'validate', where, { json: true })
+          const json = parseStdout(done)
+          tester.expect(
+            isRecord(json) && json.valid === valid && done.result?.exit_code === (valid ? 0 : 1),
+            `stdout and exit code do not say that it is ${valid ? 'valid' : 'not valid'}`,
+            done.made,
+          )
+        }
+      },
+    ),
+    addition(
       'diagnostics',
       'addition.programs_only',
       'Where it is offered, what jobs would be refused for is answered by file and line, and nothing of plain code',

@@ -87,6 +87,7 @@ describe('schema jobs with a real engine', () => {
       'programs_only',
       'lock',
       'plan_json',
+      'validate_json',
       'module_credentials',
     ])
   })
