@@ -337,10 +337,12 @@ function goalsOf(rounds: readonly TimedRound[]): Figure[] {
   const generating = rounds.filter((one) => timeOf(one).floor !== null)
   const shares = generating.map(({ calls }) => shareOf(knownOfRound(calls)))
   const uncached = totalOf(round.calls, 'input') - totalOf(round.calls, 'cached')
+  const main = round.calls.filter(({ question }) => question.model.startsWith('main'))
   return [
     { name: 'queue: wall time to its floor', value: wall / (floor ?? wall), unit: 'x', aim: 1.25 },
     { name: 'queue: model calls on the path', value: modelCalls, unit: 'calls', aim: neededCalls + 1 },
-    { name: 'queue: input that no call had sent before', value: uncached, unit: 'tokens' },
+    { name: 'queue: input that no call had sent before', value: uncached, unit: 'tokens', aim: 9_800 },
+    share('calls of a round to the main model: sent before, queue', shareOf(knownOfRound(main)), 60),
     share('calls of a chain: same beginning, all rounds', shareOf(sumKnown(all)), 90),
     share('calls of a round: sent before, queue', shareOf(knownOfRound(round.calls)), 60),
     share('calls of a round: sent before, all rounds that generate', mean(shares), 60),

@@ -8,12 +8,14 @@ import { benchGrowthPlans } from './growth/plans.ts'
 import { benchGrowthRepositories } from './growth/repositories.ts'
 import { benchQueuedRounds } from './growth/rounds.ts'
 import { benchGrowthSessions } from './growth/sessions.ts'
+import { benchGrowthStreams } from './growth/streams.ts'
 import { benchWaitingRounds } from './growth/waiting-rounds.ts'
 import { benchHostile } from './hostile.ts'
 import { benchJobs } from './jobs.ts'
 import { formatSection, type Section, writeResults } from './lib/report.ts'
 import { benchDemo, benchModes } from './modes.ts'
 import { benchPlanDocument } from './plan-document.ts'
+import { benchProviders } from './providers.ts'
 import { benchRequests } from './requests.ts'
 import { benchSandbox } from './sandbox.ts'
 import { benchStack } from './stack.ts'
@@ -37,12 +39,16 @@ const partsOf = (quick: boolean): Record<string, () => Promise<Section>> => ({
   'growth-repositories-100000': () =>
     benchGrowthRepositories({ sizes: [100, 10_000, quick ? 1_000 : 100_000], history_mb: quick ? 16 : 1_000, runs: 3 }),
   'growth-plans': () => benchGrowthPlans({ sizes: quick ? [10, 100] : [10, 1_000, 10_000], runs: quick ? 1 : 5 }),
+  'growth-streams': () =>
+    benchGrowthStreams({ sizes: quick ? [100, 500] : [1_000, 5_000], changes: quick ? 100 : 500 }),
+  'growth-streams-10000': () => benchGrowthStreams({ sizes: [1_000, 5_000, 10_000], changes: 500 }),
   'growth-waiting-rounds': () =>
     benchWaitingRounds({ sizes: quick ? [1, 5] : [1, 10, 25, 50], first_token_ms: quick ? 500 : 5_000 }),
   'growth-rounds': () =>
     benchQueuedRounds({ rounds: quick ? 60 : 200, workers: [1, 2, 4], concurrency: quick ? 5 : 25 }),
   'growth-rounds-1000': () => benchQueuedRounds({ rounds: 1_000, workers: [1, 2, 4], concurrency: 50 }),
   jobs: () => benchJobs({ cycles: quick ? 2 : 25, large: quick ? 1 : 7 }),
+  providers: () => benchProviders({ megabytes: quick ? 20 : 700 }),
   sandbox: () => benchSandbox({ runs: quick ? 10 : 60 }),
   requests: () => benchRequests({ turns: quick ? 1 : 9, share: quick ? 0.1 : 1 }),
   streams: () => benchStreams({ streams: quick ? 200 : 2_000, idle_s: quick ? 3 : 10 }),
@@ -50,10 +56,14 @@ const partsOf = (quick: boolean): Record<string, () => Promise<Section>> => ({
   hostile: () => benchHostile({ runs: quick ? 1 : 3 }),
   'plan-document': () => benchPlanDocument({ size: quick ? 1_000 : 10_000, runs: quick ? 1 : 5 }),
   console: () => benchConsole({ size: quick ? 1_000 : 10_000, seconds: quick ? 1 : 5 }),
-  streams5000: () => benchStreams({ streams: quick ? 500 : 5_000, idle_s: quick ? 3 : 10 }),
 })
 /** Parts that run only if the command line names them. */
-const ON_DEMAND = ['streams5000', 'growth-sessions-1000000', 'growth-repositories-100000', 'growth-rounds-1000']
+const ON_DEMAND = [
+  'growth-sessions-1000000',
+  'growth-repositories-100000',
+  'growth-rounds-1000',
+  'growth-streams-10000',
+]
 
 const HELP = `npm run bench [-- options]
 

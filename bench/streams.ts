@@ -53,7 +53,7 @@ export const benchStreams = (options: { streams: number; idle_s: number }): Prom
   })
 
 /** Creates sessions in flight. Their rounds count as finished, so no worker claims them. */
-async function createRounds(sql: Sql, count: number): Promise<Pick<ClaimedRound, 'id' | 'fence' | 'session'>[]> {
+export async function createRounds(sql: Sql, count: number): Promise<Pick<ClaimedRound, 'id' | 'fence' | 'session'>[]> {
   await seedSessions(sql, count)
   await sql`UPDATE sessions SET in_flight = true, last_status = 'generating'`
   const rows = await sql<{ round_id: number; session_id: number; uuid: string }[]>`

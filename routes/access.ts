@@ -55,15 +55,17 @@ async function identify(c: Context<AppEnv>): Promise<User> {
   return user
 }
 
+type Find = (platform: AppEnv['Variables']['platform'], uuid: string) => Promise<SessionFacts | null>
+
 /**
  * Makes a function that returns the session of a uuid to its owner and to those whom `isAllowed` accepts. It throws 404
  * for an unknown session, else 403.
  */
 const sessionFor =
-  (isAllowed: (user: User) => boolean) =>
+  (isAllowed: (user: User) => boolean, find: Find = (platform, uuid) => findSession(platform.sql, uuid)) =>
   async (c: Context<AppEnv>, uuid: string): Promise<SessionFacts> => {
     const { platform, user, log } = c.var
-    const session = await findSession(platform.sql, uuid)
+    const session = await find(platform, uuid)
     if (!session) throw sessionNotFound(uuid)
     c.set('log', log.with({ session_id: session.uuid }))
     if (session.user_id !== user.id && !isAllowed(user)) throw forbidden('Not the session owner')
@@ -74,6 +76,9 @@ const readsAll = ({ panel_role }: User): boolean => panel_role !== null
 
 /** Returns the session if the caller owns it or has any panel role. */
 export const requireReadableSession = sessionFor(readsAll)
+
+/** The same for streams, of which many may begin at once. */
+export const requireStreamedSession = sessionFor(readsAll, (platform, uuid) => platform.events.find(uuid))
 
 /**
  * Returns the caller as the reader of a stream of the session, which is checked again while the stream is open: the

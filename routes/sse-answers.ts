@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { notFound } from '../src/base/errors.ts'
 import { createLogStream } from '../src/events/log-stream.ts'
 import type { EventChannel } from '../src/events/round-event.ts'
-import { readerOf, requireReadableSession, requireUser } from './access.ts'
+import { readerOf, requireStreamedSession, requireUser } from './access.ts'
 import { type Endpoint, endpoint } from './endpoint.ts'
 import { errorAnswer } from './openapi/answers.ts'
 import { optionalInteger, uuid } from './validation/fields.ts'
@@ -84,7 +84,7 @@ export const eventLogEndpoint = (
     ],
     gate: requireUser,
     handle: async (c, { params, query, headers }) => {
-      const session = await requireReadableSession(c, params.session_id)
+      const session = await requireStreamedSession(c, params.session_id)
       const { streams, config } = c.var.platform
       const { round = null, after } = query
       const start = await streams.hub.start(session, channel, round)

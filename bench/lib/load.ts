@@ -40,7 +40,7 @@ export async function measureLoad(
 const TICKS = 100
 
 /** Reads the processor time of a process, of all its threads, in ms; NaN if not on Linux. */
-function processorTime(pid: number): number {
+export function processorTime(pid: number): number {
   try {
     // The name of the program, in parentheses, may hold blanks.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')

@@ -87,6 +87,7 @@ const BESIDE = new Set([
   'repository files',
   'relevant files',
   'blocks of the repository',
+  'files of the repository',
   'repository',
   'provider schema',
   'changes of this session',

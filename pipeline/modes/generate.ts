@@ -18,7 +18,7 @@ import {
 } from '../steps/generate/plan-environments.ts'
 import { type AuditFinding, keepReview, returnFindings } from '../steps/generate/return-findings.ts'
 import { createRuleCheck, decideLock, reviewPlan } from '../steps/generate/review-plan.ts'
-import { savePlan } from '../steps/generate/save-plan.ts'
+import { savePlan, sealPlan } from '../steps/generate/save-plan.ts'
 import { describeOthersChanges, describeResult, joinParts } from '../steps/generator/compose-result.ts'
 import { openGeneration } from '../steps/generator/generate-and-validate.ts'
 import { LeftUnchanged } from '../steps/generator/validation.ts'
@@ -105,15 +105,16 @@ async function carryOut(
       ? {
           ...settled,
           plan: returned.valid,
+          beside: null,
           review: keepReview(kit, settled.review, { ...returned, reviewed, objections }),
         }
       : await settle(kit, returned.valid, { ...settling, returned: objections })
     turn.assistant = joinParts([describeResult(run.result), describeOthersChanges(run.result)])
   }
-  const { plan, checked, review } = settled
-  await completePlanDocument(kit, plan, { beyond: await settled.beyond, checked })
+  const { plan, checked, review, beside } = settled
+  await (beside?.completed ?? completePlanDocument(kit, plan, { beyond: await settled.beyond, checked }))
   await decideLock(kit, review)
-  await savePlan(kit, plan)
+  await savePlan(kit, plan, await beside?.seal)
   return { status: 'completed' }
 }
 
@@ -142,8 +143,24 @@ async function settle(kit: Kit, valid: ValidPlan, { intent, conventions, environ
   const unchecked = intent.gap()
   if (unchecked !== null) run.result.gaps.push(unchecked)
   else if (checked.length === 0) run.result.notes.push(NO_STATEMENT)
-  const review = await reviewPlan(kit, plan, { beyond, checked, conventions, environments, unasked, returned })
-  return { plan, beyond, checked, review }
+  // What does not depend on report and audit is ready when they are.
+  let beside: Beside | null = null
+  const review = await reviewPlan(kit, plan, {
+    ...{ beyond, checked, conventions, environments, unasked, returned },
+    beside: async () => {
+      beside = {
+        seal: sealPlan(kit, plan),
+        completed: completePlanDocument(kit, plan, { beyond: await beyond, checked }),
+      }
+      await Promise.allSettled([beside.seal, beside.completed])
+    },
+  })
+  return { plan, beyond, checked, review, beside: beside as Beside | null }
+}
+
+interface Beside {
+  seal: ReturnType<typeof sealPlan>
+  completed: Promise<void>
 }
 
 const NO_STATEMENT = 'The request states nothing that code can compare with a plan, so that no statement was checked.'

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import { cutEnd, endSentence } from '../../src/base/text.ts'
 import { describeChange } from '../../src/plan/actions.ts'
+import { covers } from '../../src/plan/addresses.ts'
 import { countsInWords, renderPath } from '../../src/plan/change-list.ts'
 import type { DocumentAttribute, DocumentResource, PlanDocument } from '../../src/plan/document/plan-document.ts'
-import { covers } from '../../src/plan/targets.ts'
 import type { LastReview, ReviewDocuments } from '../../src/reports/last-review.ts'
 import { defineTool, optionalText } from './tool.ts'
 

@@ -155,17 +155,21 @@ const unreadableName = (path: string): PlatformError =>
 
 const COMMIT_MESSAGE = 'Platform changes'
 
-/** Commits and pushes all pushable changes; returns the head. Errors: 500 with git's text or a forbidden path. */
-export async function commitAndPush(checkout: Checkout): Promise<string> {
+/** Does what `Workspace.commitAndPush` says. Errors: 500 with git's text or a forbidden path. */
+export async function commitAndPush(
+  checkout: Checkout,
+  onCommitted: (commit: string) => void = () => {},
+): Promise<string> {
   const { git, branch } = checkout
   await stageChanges(checkout)
   const staged = await git.local(['diff', '--cached', '--quiet', '--no-ext-diff'])
-  if (staged.code !== 0) {
-    await git.run(['commit', '--quiet', '--no-verify', `--message=${COMMIT_MESSAGE}`])
-    await assertPushable(checkout)
-    await push(git, { branch })
-  }
-  return await readHead(checkout)
+  if (staged.code === 0) return await readHead(checkout)
+  await git.run(['commit', '--quiet', '--no-verify', `--message=${COMMIT_MESSAGE}`])
+  await assertPushable(checkout)
+  const commit = await readHead(checkout)
+  onCommitted(commit)
+  await push(git, { branch })
+  return commit
 }
 
 /** Stages changes one by one, because `git add` would run git in a repository placed below the clone. */

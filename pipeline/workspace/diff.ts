@@ -1,6 +1,7 @@
 import { lstat, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { internal } from '../../src/base/errors.ts'
+import { allInOrder } from '../../src/base/gate.ts'
 import { assertSumFits, listChanges } from './change-budget.ts'
 import { readText } from './files/access.ts'
 import { excludeNeverPushed } from './files/engine-files.ts'
@@ -24,7 +25,8 @@ const FULL_DIFF = [...TEXT_DIFF, '--no-renames', '--unified=1000']
  */
 export async function readPendingChanges(checkout: Checkout): Promise<FileChange[]> {
   await listChanges(checkout)
-  return [...(await readChanges(checkout, ['HEAD'])), ...(await readUntrackedFiles(checkout))]
+  const [changes, untracked] = await allInOrder([readChanges(checkout, ['HEAD']), readUntrackedFiles(checkout)])
+  return [...changes, ...untracked]
 }
 
 /**
@@ -36,8 +38,10 @@ export const readRunChanges = (checkout: Checkout): Promise<FileChange[]> =>
   readChanges(checkout, ['--cached', checkout.base])
 
 async function readChanges(checkout: Checkout, since: readonly string[]): Promise<FileChange[]> {
-  const added = await listNames(checkout, ['--diff-filter=A', ...since])
-  const changed = await listNames(checkout, [CHANGED, ...since])
+  const [added, changed] = await allInOrder([
+    listNames(checkout, ['--diff-filter=A', ...since]),
+    listNames(checkout, [CHANGED, ...since]),
+  ])
   const diffs = changed.length === 0 ? [] : await readDiffs(checkout, since, changed)
   return [
     ...changed.map((path, index) => ({ path, new_file: false, content: diffs[index] ?? '' })),

@@ -92,7 +92,7 @@ function createWorkspace(checkout: Checkout): Workspace {
     branch,
     defaultBranch,
     notes,
-    commitAndPush: () => commitAndPush(checkout),
+    commitAndPush: (onCommitted) => commitAndPush(checkout, onCommitted),
     head: async () => keptHead ?? (await readHead(checkout)),
     restore: (commit) => restoreFiles(checkout, commit),
     pendingChanges: () => readPendingChanges(checkout),

@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
+import { allInOrder } from '../../src/base/gate.ts'
 import { type FileDiff, type FileVersions, pathOf } from '../../src/plan/code/compare.ts'
 import { listChanges } from './change-budget.ts'
 import { excludeNeverPushed } from './files/engine-files.ts'
@@ -19,8 +20,12 @@ type Content = { text: string } | { unread: string }
  * many or too large changes that are not committed; 500 with git's text.
  */
 export async function readChangedVersions(checkout: Checkout, base: string): Promise<FileVersions[]> {
-  await listChanges(checkout)
-  const changes = joinSides([...(await listDifferences(checkout, base)), ...(await listUntracked(checkout))])
+  const [, differences, untracked] = await allInOrder([
+    listChanges(checkout),
+    listDifferences(checkout, base),
+    listUntracked(checkout),
+  ])
+  const changes = joinSides([...differences, ...untracked])
   const most = checkout.git.limits.max_change_mib * MIB
   const blobs = await readBlobs(
     checkout,

@@ -16,9 +16,10 @@ export interface Workspace {
   readonly notes?: readonly string[]
   /**
    * Commits and pushes all changes except `isNeverPushed`. Returns the commit of the branch head.
+   * @param onCommitted receives a new commit when only its push is left
    * @throws 422 for too many or too large changes; 500 with git's text, or with a path that must not be pushed
    */
-  commitAndPush(): Promise<string>
+  commitAndPush(onCommitted?: (commit: string) => void): Promise<string>
   head(): Promise<string>
   /** Restores the files to a commit of the branch, which is not moved. */
   restore(commit: string): Promise<void>

@@ -72,3 +72,13 @@ export async function forEachOf<Item>(items: readonly Item[], limit: number, wor
   }
   await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker))
 }
+
+/** Waits for all, and throws the failure of the first in the order of the list that failed. */
+export async function allInOrder<Values extends readonly unknown[]>(
+  work: {
+    [Index in keyof Values]: Promise<Values[Index]>
+  },
+): Promise<Values> {
+  await Promise.allSettled(work)
+  return (await Promise.all(work)) as unknown as Values
+}

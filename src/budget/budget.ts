@@ -80,7 +80,9 @@ export interface BudgetContext {
 /** Reads what is left of the configured budgets. Without any, nothing is read. */
 export async function readBudgets({ sql, config, now }: BudgetContext, spender: Spender): Promise<Budget[]> {
   if (Object.keys(config.llm.budget).length === 0) return []
-  const { round, ...days } = await readSpent(sql, spender, dayOf(now()))
+  const { round, ...days } = await readSpent(sql, spender, dayOf(now()), {
+    platform: config.llm.budget.platform_day !== undefined,
+  })
   return compareBudgets(config.llm.budget, spender.round_id === null ? days : { round, ...days })
 }
 

@@ -47,11 +47,15 @@ const sums = (sql: Sql, table: 'r' | 'u') => sql`
   cost_usd = ${sql(table)}.cost_usd + excluded.cost_usd,
   unpriced_calls = ${sql(table)}.unpriced_calls + excluded.unpriced_calls`
 
-/** Reads what the round, the user's day and the platform's day took until now. */
+/**
+ * Reads what the round, the user's day and the platform's day took until now.
+ * @param options.platform false leaves the platform's day out, which is a sum over all users
+ */
 export async function readSpent(
   db: Db,
   { user_id, round_id }: Spender,
   day: string,
+  { platform }: { platform: boolean },
 ): Promise<Record<BudgetName, Spent>> {
   const rows = await db<(Spent & { budget: BudgetName })[]>`
     SELECT 'round' AS budget, input_tokens + output_tokens AS tokens, cost_usd AS dollars
@@ -61,7 +65,7 @@ export async function readSpent(
     FROM user_spend WHERE day = ${day}::date AND user_id = ${user_id}
     UNION ALL
     SELECT 'platform_day', coalesce(sum(input_tokens + output_tokens), 0)::bigint, coalesce(sum(cost_usd), 0)
-    FROM user_spend WHERE day = ${day}::date`
+    FROM user_spend WHERE day = ${day}::date AND ${platform}::boolean`
   const spent = { round: NOTHING, user_day: NOTHING, platform_day: NOTHING }
   for (const { budget, tokens, dollars } of rows) spent[budget] = { tokens, dollars }
   return spent

@@ -2,12 +2,12 @@ import { sessionNotFound } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts'
 import type { Status } from '../base/vocabulary.ts'
 import type { Sql } from '../data/db/sql.ts'
-import type { SessionFacts } from '../rounds/round.ts'
+import { readAllFacts, type SessionFacts } from '../rounds/round.ts'
 import { STATUS_CHANNEL } from '../rounds/transitions.ts'
 import { EVENTS_CHANNEL, type PageRequest, readBeginning, readPages, readRoundEnd } from './log-rows.ts'
 import { type Backlog, createBacklog, type Frame } from './reader-backlog.ts'
 import type { EventChannel } from './round-event.ts'
-import { createSubscriptions, type Topic } from './subscriptions.ts'
+import { createBatches, createSubscriptions, type Topic } from './subscriptions.ts'
 
 export interface SessionState {
   status: Status
@@ -23,6 +23,8 @@ export type EventHub = Awaited<ReturnType<typeof startEventHub>>
 const RESYNC_MS = 5_000
 /** Maximum backlogs per query, since each may return a whole page. */
 const BACKLOGS_PER_QUERY = 200
+/** Maximum sessions of new streams per query. */
+const SEARCHES_PER_QUERY = 500
 
 /** Opens this process's LISTEN connection. After a loss it is reopened and everything watched is reread. */
 export async function startEventHub(sql: Sql, log: Logger, options: { resyncMs?: number } = {}) {
@@ -43,9 +45,19 @@ export async function startEventHub(sql: Sql, log: Logger, options: { resyncMs?:
     sql.listen(STATUS_CHANNEL, states.notify, states.notifyAll),
     sql.listen(EVENTS_CHANNEL, backlogs.notify, backlogs.notifyAll),
   ])
+  const find = createBatches<Search>((searches) => findSessions(sql, searches), { batch: SEARCHES_PER_QUERY, log })
   const share = createSharing()
   let openStreams = 0
   return {
+    /**
+     * Reads the facts of the session of a stream; null when there is none. Searches at the same time share a query, so
+     * that readers who all come back at once leave connections to others.
+     */
+    async find(uuid: string): Promise<SessionFacts | null> {
+      const search: Search = { uuid: uuid.toLowerCase(), found: null }
+      await find(search)
+      return search.found
+    },
     /** Returns the state of a session and calls `onChange` with each later one. Throws 404 for an unknown session. */
     async watch(uuid: string, onChange: (state: SessionState) => void) {
       // The first state is returned by this call, so there are no callbacks before it.
@@ -104,6 +116,18 @@ export async function startEventHub(sql: Sql, log: Logger, options: { resyncMs?:
       return openStreams
     },
   }
+}
+
+interface Search {
+  uuid: string
+  found: SessionFacts | null
+}
+
+async function findSessions(sql: Sql, searches: readonly Search[]): Promise<void> {
+  const uuids = searches.map(({ uuid }) => uuid)
+  const facts = await readAllFacts(sql, sql`s.uuid = ANY(${uuids}::uuid[])`)
+  const found = new Map(facts.map((session) => [session.uuid, session]))
+  for (const search of searches) search.found = found.get(search.uuid) ?? null
 }
 
 interface StateTopic extends Topic {

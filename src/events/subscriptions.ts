@@ -6,9 +6,12 @@ export interface Topic {
   readonly listeners: Set<() => void>
 }
 
+/** Topics of a periodic reading that one query reads. */
+const RESYNCED_AT_ONCE = 250
+
 /**
  * Creates a set of subscriptions. A notification triggers a reading. Since notifications get lost while the connection
- * is down, all topics are also read periodically.
+ * is down, all topics are also read periodically, some hundred at a time, so that no notification waits for thousands.
  * @param readTopics reads news of at most `batch` topics and calls their listeners
  */
 export function createSubscriptions<T extends Topic>(
@@ -17,12 +20,29 @@ export function createSubscriptions<T extends Topic>(
 ) {
   const topics = new Map<string, T>()
   let timer: ReturnType<typeof setInterval> | null = null
+  let later: ReturnType<typeof setTimeout>[] = []
   const read = createBatches(readTopics, options)
   const readQuietly = (topic: T) => void read(topic).catch(() => {})
   const notifyAll = () => topics.forEach(readQuietly)
   const stopTimer = () => {
     if (timer !== null) clearInterval(timer)
     timer = null
+    for (const slice of later) clearTimeout(slice)
+    later = []
+  }
+  /** Reads the first topics at once, and the others spread over the period. */
+  const resync = () => {
+    const all = [...topics.values()]
+    const slices = Math.ceil(all.length / RESYNCED_AT_ONCE)
+    const read = (index: number) => {
+      const start = index * RESYNCED_AT_ONCE
+      for (const topic of all.slice(start, start + RESYNCED_AT_ONCE))
+        if (topics.get(topic.key) === topic) readQuietly(topic)
+    }
+    read(0)
+    later = Array.from({ length: slices }, (_, index) => index)
+      .slice(1)
+      .map((index) => setTimeout(read, (index * options.resyncMs) / slices, index))
   }
   return {
     /** Adds a listener to the topic of this key, which is created for the first one. */
@@ -31,7 +51,7 @@ export function createSubscriptions<T extends Topic>(
       const topic = known ?? create()
       topics.set(key, topic)
       topic.listeners.add(listener)
-      timer ??= setInterval(notifyAll, options.resyncMs)
+      timer ??= setInterval(resync, options.resyncMs)
       const close = () => {
         if (!topic.listeners.delete(listener) || topic.listeners.size > 0) return
         if (topics.get(key) === topic) topics.delete(key)
@@ -55,7 +75,7 @@ export function createSubscriptions<T extends Topic>(
 }
 
 /** Reads in batches, one at a time. Requests during a reading are combined into the next, so results are current. */
-function createBatches<T>(
+export function createBatches<T>(
   readAll: (items: T[]) => Promise<void>,
   { batch: size, log }: { batch: number; log: Logger },
 ): (item: T) => Promise<void> {

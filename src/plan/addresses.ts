@@ -14,6 +14,16 @@ export const localName = (address: string) => withoutIndexes(address).replace(/^
 /** Removes the indexes of modules and instances: `module.a[0].x.y["k"]` becomes `module.a.x.y`. */
 export const withoutIndexes = (address: string) => address.replace(/\[("(\\.|[^"\\])*"|\d+)\]/g, '')
 
+/** Reports whether a target is the address, its block, or a module around it. */
+export function covers(target: string, address: string): boolean {
+  if (!address.startsWith(target)) return false
+  const next = address[target.length]
+  return next === undefined || next === '[' || (next === '.' && isModule(target))
+}
+
+/** True for module addresses, with or without an index. */
+const isModule = (target: string) => /(^|\.)module\.[^.[\]]+(\[("(\\.|[^"\\])*"|\d+)\])?$/.test(target)
+
 /** Removes the backticks that a model often writes around a name. */
 export const stripBackticks = (name: string) => name.trim().replace(/^`(.*)`$/, '$1')
 

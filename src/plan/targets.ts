@@ -1,6 +1,6 @@
 import { itemsOf, type Json, memberOf, parseQuoted } from '../base/json.ts'
 import { describeChange, isMoved, type ListedAction, mainAction, type PlannedChange } from './actions.ts'
-import { withoutIndexes } from './addresses.ts'
+import { covers, withoutIndexes } from './addresses.ts'
 import type { CodeChanges } from './code/changes.ts'
 import { within } from './code/modules.ts'
 import type { Diagnostic } from './diagnostics/diagnostic.ts'
@@ -24,15 +24,11 @@ export function changesOutsideTargets(plan: Plan, targets: readonly string[]): P
 export const isTargeted = ({ address, previous_address = address }: ResourceChange, targets: readonly string[]) =>
   targets.some((target) => covers(target, address) || covers(target, previous_address))
 
-/** Reports whether a target is the address, its block, or a module around it. */
-export function covers(target: string, address: string): boolean {
-  if (!address.startsWith(target)) return false
-  const next = address[target.length]
-  return next === undefined || next === '[' || (next === '.' && isModule(target))
-}
-
-/** True for module addresses, with or without an index. */
-const isModule = (target: string) => /(^|\.)module\.[^.[\]]+(\[("(\\.|[^"\\])*"|\d+)\])?$/.test(target)
+/** Reports whether a plan changes anything, be it in the state alone, that no target names. */
+export const isWider = (plan: Plan, targets: readonly string[]): boolean =>
+  plan.resource_changes.some(
+    (resource) => !['none', 'read'].includes(mainAction(resource)) && !isTargeted(resource, targets),
+  )
 
 /** A change outside of targets; one that only moves, imports or forgets an object is one too. */
 export interface OutsideChange {
@@ -127,6 +123,12 @@ export function completeTargets(
     addMissing(address, (target) => covers(target, exact) || covers(exact, withoutIndexes(target)))
   for (const side of moved) addMissing(side, (target) => covers(target, side))
   return limitTargets(targets)
+}
+
+/** Returns the addresses that the session changed; none when there are too many, or when code was not read. */
+export function changedTargets(code: Pick<CodeChanges, 'blocks' | 'moved' | 'unread'>): string[] {
+  const addresses = code.blocks.map(({ address }) => address)
+  return completeTargets(limitTargets(addresses.length > 0 ? addresses : code.moved), code)
 }
 
 /** Removes repeated targets; returns none (the whole root) when there are too many. */

@@ -47,12 +47,14 @@ export const factJoins = (sql: Db): Query => sql`
   JOIN histories h ON h.session_id = s.id`
 
 /** Reads the facts of the session `s` that the condition selects; null when there is none. */
-export async function readFacts(sql: Db, condition: Query): Promise<SessionFacts | null> {
-  const [row] = await sql<FactsRow[]>`
+export const readFacts = async (sql: Db, condition: Query): Promise<SessionFacts | null> =>
+  (await readAllFacts(sql, condition))[0] ?? null
+
+/** Reads the facts of all sessions `s` that the condition selects. */
+export async function readAllFacts(sql: Db, condition: Query): Promise<SessionFacts[]> {
+  const rows = await sql<FactsRow[]>`
     SELECT s.id, s.user_id, p.scope_id, s.state_choice, ${factColumns(sql)} FROM sessions s ${factJoins(sql)} WHERE ${condition}`
-  if (!row) return null
-  const { uri, branch, root_path, ...facts } = row
-  return { ...facts, workspace: { uri, branch, root_path } }
+  return rows.map(({ uri, branch, root_path, ...facts }) => ({ ...facts, workspace: { uri, branch, root_path } }))
 }
 
 /** Returns the cache key of a finished session's detail. */

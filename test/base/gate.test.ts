@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createGate } from '../../src/base/gate.ts'
+import { allInOrder, createGate } from '../../src/base/gate.ts'
 
 const gateOf = (changes: Partial<Parameters<typeof createGate>[0]> = {}) =>
   createGate({ atOnce: 2, waiting: 2, waitMs: 5_000, busy: 'come back later', ...changes })
@@ -60,5 +60,24 @@ describe('gate', () => {
     await expect(gate.run(start(4), AbortSignal.abort())).rejects.toMatchObject({ status: 503 })
     ends[3]?.()
     expect(await last).toBe(3)
+  })
+})
+
+describe('work that is awaited together', () => {
+  it('gives its results in order', async () => {
+    expect(await allInOrder([Promise.resolve(1), Promise.resolve('two')])).toEqual([1, 'two'])
+  })
+
+  it('fails when all of it has ended, with the first failure of the list', async () => {
+    const last = Promise.withResolvers<void>()
+    const order: string[] = []
+    const first = last.promise.then(() => Promise.reject(new Error('first')))
+    const second = Promise.reject(new Error('second'))
+    const failed = allInOrder([first, second]).catch((error: Error) => order.push(error.message))
+    await turn()
+    order.push('still at work')
+    last.resolve()
+    await failed
+    expect(order).toEqual(['still at work', 'first'])
   })
 })

@@ -3,9 +3,10 @@ import { silentLogger } from '../../src/base/log.ts'
 import type { Sql } from '../../src/data/db/sql.ts'
 import { type EventHub, type SessionState, startEventHub } from '../../src/events/hub.ts'
 import { acceptRound } from '../../src/rounds/accept.ts'
+import { findSession } from '../../src/sessions/find.ts'
 import { eventually } from '../helpers/eventually.ts'
 import { runRound } from '../helpers/sessions.ts'
-import { createSession, useVerbs } from '../sessions/fixtures.ts'
+import { createSession, createUser, useVerbs } from '../sessions/fixtures.ts'
 
 const { db, context } = useVerbs()
 
@@ -131,6 +132,33 @@ describe('faults', () => {
     await db.sql`UPDATE sessions SET last_status = 'report' WHERE uuid = ANY(${uuids}::uuid[])`
     await eventually(() => expect(all.map((seen) => seen.statuses())).toEqual([['report'], ['report'], ['report']]))
     expect(counted.queries() - before).toBeLessThanOrEqual(2)
+  })
+
+  it('mends lost notifications of more sessions than one query reads, in several', async () => {
+    const counted = counting()
+    const hub = await startHub({ sql: counted.sql, resyncMs: 300 })
+    const uuids: string[] = []
+    const { id: user_id } = await createUser(db.sql)
+    for (let begun = 0; begun < 600; begun += 50)
+      uuids.push(...(await Promise.all(Array.from({ length: 50 }, () => createSession(context, { user_id })))))
+    const mended = new Set<string>()
+    await Promise.all(uuids.map((uuid) => hub.watch(uuid, ({ status }) => status === 'report' && mended.add(uuid))))
+    await db.sql`UPDATE sessions SET last_status = 'report' WHERE uuid = ANY(${uuids}::uuid[])`
+    await eventually(() => expect(mended.size).toBe(600))
+  })
+
+  it('finds the sessions of streams that begin at the same time with few queries', async () => {
+    const counted = counting()
+    const hub = await startHub({ sql: counted.sql })
+    const { id: user_id } = await createUser(db.sql)
+    const known = await Promise.all(Array.from({ length: 20 }, () => createSession(context, { user_id })))
+    const before = counted.queries()
+    const asked = [...known, known[0]?.toUpperCase() ?? '', crypto.randomUUID()]
+    const found = await Promise.all(asked.map((uuid) => hub.find(uuid)))
+    expect(found.map((session) => session?.uuid ?? null)).toEqual([...known, known[0], null])
+    expect(found[0]).toEqual(await findSession(db.sql, known[0] ?? ''))
+    // Each builds its text from parts, which are calls as well.
+    expect(counted.queries() - before).toBeLessThanOrEqual(8)
   })
 
   it('asks the database nothing while nobody watches', async () => {

@@ -17,6 +17,7 @@ function stubHub(state: SessionState) {
   const closing = new AbortController()
   const listeners = new Set<(state: SessionState) => void>()
   const hub: EventHub = {
+    find: async () => null,
     watch: async (_, on_change) => {
       listeners.add(on_change)
       return { state, close: () => listeners.delete(on_change) }

@@ -3,6 +3,7 @@ import { createPlanDocument } from '../../src/plan/document/create-document.ts'
 import { PlanDocumentSchema } from '../../src/plan/document/plan-document.ts'
 import {
   type BeyondTargets,
+  changedTargets,
   changesBeyond,
   changesOutsideTargets,
   completeTargets,
@@ -10,6 +11,7 @@ import {
   findUnknownTargets,
   findUnplannedBlocks,
   hasMatchingTarget,
+  isWider,
   limitTargets,
   readTargetingFault,
   reservedTargets,
@@ -90,6 +92,38 @@ describe('completeTargets', () => {
   it('plans the whole root when code was changed that could not be read', () => {
     expect(completeTargets(['x.a'], { blocks: [], moved: [], unread: ['main.tf'] })).toEqual([])
   })
+})
+
+describe('changedTargets', () => {
+  it.each([
+    ['names the changed blocks, each once', inRoot('x.a', 'x.b', 'x.a'), [], ['x.a', 'x.b']],
+    ['adds both sides of moves', inRoot('x.new'), ['x.old', 'x.new'], ['x.new', 'x.old']],
+    ['names a move alone', [], ['x.old', 'x.new'], ['x.old', 'x.new']],
+    ['names nothing where nothing has an address', [], [], []],
+    ['names nothing where there is too much', inRoot(...Array.from({ length: 257 }, (_, at) => `x.r${at}`)), [], []],
+  ])('%s', (_, blocks, moved, expected) => {
+    expect(changedTargets({ blocks, moved, unread: [] })).toEqual(expected)
+    expect(changedTargets({ blocks, moved, unread: ['main.tf'] })).toEqual([])
+  })
+})
+
+it.each([
+  ['what it creates', [{ address: 'x.a', actions: ['create'] }], false],
+  ['what it creates elsewhere', [{ address: 'x.b', actions: ['create'] }], true],
+  ['what it destroys elsewhere', [{ address: 'x.b', actions: ['delete'] }], true],
+  ['what it forgets elsewhere', [{ address: 'x.b', actions: ['forget'] }], true],
+  ['a move from elsewhere', [{ address: 'x.b', previous_address: 'x.c', actions: ['no-op'] }], true],
+  ['a move from a target', [{ address: 'x.b', previous_address: 'x.a', actions: ['no-op'] }], false],
+  [
+    'what stays and what is read',
+    [
+      { address: 'x.b', actions: ['no-op'] },
+      { address: 'data.x.c', mode: 'data', actions: ['read'] },
+    ],
+    false,
+  ],
+])('a plan is wider than its targets by %s', (_, changes, expected) => {
+  expect(isWider(planOf(changes), ['x.a'])).toBe(expected)
 })
 
 const DETAIL = `Resource instances in your current state have moved to new addresses in the

@@ -16,7 +16,9 @@ const routeOf = (system: string): Example['route'] =>
 
 /** REQUESTS_FILTER: lists the root, reads the files that the recording needs, then decides. */
 export function filterRequest(conversation: Conversation): Reply {
-  const { query, system, steps } = conversation
+  const { query, system, steps, tools } = conversation
+  // Without tools there is nothing to read.
+  const isUnread = steps.length === 0 && tools.has('list_dir')
   if (FORBIDDEN.test(query))
     return verdict(
       false,
@@ -26,13 +28,13 @@ export function filterRequest(conversation: Conversation): Reply {
   const route = routeOf(system)
   const recording = route === 'generate' ? findRecording(query) : null
   if (isQuestion(query, recording !== null))
-    return steps.length === 0 ? questionLookup(query) : verdict(false, answerQuestion(conversation))
+    return isUnread ? questionLookup(query) : verdict(false, answerQuestion(conversation))
   if (route === 'drift' && DRIFT.test(query))
     return verdict(true, 'The request asks to bring code in line with the infrastructure.')
   if (route === 'import' && IMPORT.test(query)) return verdict(true, 'The request asks to import resources that exist.')
   if (!recording) return verdict(false, notRecorded(route))
   const files = recording.reads
-  if (steps.length === 0) return { calls: [...listRoot.calls, ...readFiles(files).calls] }
+  if (isUnread) return { calls: [...listRoot.calls, ...readFiles(files).calls] }
   const read: Files = Object.fromEntries(files.map((file) => [file, resultOf(steps, 'read_file', file)]))
   const obstacle = obstacleTo(recording, resultOf(steps, 'list_dir') ?? '', read)
   return obstacle

@@ -11,8 +11,7 @@ import type { ValidPlan } from '../plan/plan.ts'
 export const findUnplanned = (kit: Kit, { plan, reference: { targets } }: ValidPlan): Promise<string[]> =>
   withFallback(kit.run, 'it could not be told what the plan does not cover', [], async () => {
     const { changedSince } = await readPresentCode(kit)
-    const session = await changedSince('session')
-    const run = await changedSince('run')
+    const [session, run] = await Promise.all([changedSince('session'), changedSince('run')])
     const sentences = [describeUnplanned(session.changed), explainEmptyPlan(plan, { ...run, targets })]
     return sentences.filter((text) => text !== null).map((text) => kit.secrets.text(text))
   })

@@ -54,6 +54,8 @@ interface ReviewOptions {
   unasked?: Pick<Unasked, 'losses' | 'isKnown'>
   /** Plans with the values of other environments; their results become remarks of the round. */
   environments?: Pick<EnvironmentCheck, 'notes'>
+  /** Begins, beside the report, once nothing else works in the workspace. */
+  beside?: () => Promise<unknown>
   /** What the audit of an earlier plan of the round found and the author was asked to mend. */
   returned?: readonly AuditFinding[]
 }
@@ -69,8 +71,9 @@ type ReviewInput = ReviewOptions & { background: PlanBackground }
 /**
  * Lets one model write the report while another audits the plan. The report is stored first. The audit waits for the
  * plan of the whole root, which it judges too; the prose of the report does not. A failing report aborts the audit and
- * its error is thrown; a failing audit does not affect the report. The plan of the whole root has always ended
- * afterwards, because its job works in this workspace. Errors: those of `writeGenerateReport` and of `auditCompliance`.
+ * its error is thrown; a failing audit does not affect the report. The plan of the whole root and what runs beside the
+ * report have always ended afterwards, because they work in this workspace. Errors: those of `writeGenerateReport` and of
+ * `auditCompliance`.
  */
 export async function reviewPlan(
   kit: Kit,
@@ -79,6 +82,7 @@ export async function reviewPlan(
 ): Promise<Review & { objections: AuditFinding[] }> {
   const { returned = [] } = options
   const stop = new AbortController()
+  let beside: Promise<unknown> = Promise.resolve()
   try {
     kit.run.result.notes.push(...((await options.environments?.notes()) ?? []))
     kit.run.result.notes.push(...describeFailedChecks(valid.plan).map((sentence) => kit.secrets.text(sentence)))
@@ -89,6 +93,9 @@ export async function reviewPlan(
     // After an earlier audit it comes first, so that the report says what became of the findings.
     const early = returned.length > 0 ? { audit: await audit() } : null
     if (early) noteReturned(kit, returned, early.audit)
+    beside = options.beyond.then(() => options.beside?.())
+    // Awaited at the end; until then a failure must not count as unhandled.
+    beside.catch(() => {})
     const reporting = writeGenerateReport(kit, valid, { ...options, background })
     const auditing = early ? Promise.resolve(early.audit) : audit()
     // Awaited only after the report; until then a failure must not count as unhandled.
@@ -101,7 +108,7 @@ export async function reviewPlan(
     const audited = await auditing
     return { report, compliance: await keepAudit(kit, audited?.report ?? null), objections: audited?.objections ?? [] }
   } finally {
-    await Promise.allSettled([options.beyond])
+    await Promise.allSettled([options.beyond, beside])
   }
 }
 

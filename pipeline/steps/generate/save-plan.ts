@@ -12,12 +12,36 @@ import { hashWorkspace } from '../../workspace/saved-plans/workspace-hash.ts'
 import { readPriorState } from '../../workspace/saved-plans/zip.ts'
 import type { ValidPlan } from '../plan/plan.ts'
 
+/** What an apply is held against, found before the plan may be saved. */
+export interface Seal {
+  valid: ValidPlan
+  /** The masks that lay in the workspace when it was hashed. */
+  masks: string
+  workspace_sha256: string
+}
+
+/**
+ * Hashes the workspace of a plan that is still reviewed, which takes long for many files. Nothing else may work in it.
+ * Null when that fails, which saving the plan tells. Never rejects.
+ */
+export const sealPlan = (kit: Kit, valid: ValidPlan): Promise<Seal | null> => takeSeal(kit, valid).catch(() => null)
+
+/** Errors: those of `hashWorkspace`. */
+async function takeSeal({ run, secrets }: Kit, valid: ValidPlan): Promise<Seal> {
+  const masks = secrets.learned()
+  // Before the hash, which covers the file with the masks.
+  await writeMasks(run.workspace.clone, masks)
+  const workspace_sha256 = await hashWorkspace(run.workspace, run.context.config.paths)
+  return { valid, masks: JSON.stringify(masks), workspace_sha256 }
+}
+
 /**
  * Saves the plan for a later apply: records it, fenced by the lease, and then keeps the workspace as plan directory. An
  * apply needs both, so that a crash in between leaves nothing that can be applied. Errors: `StalePlan` when the
  * workspace has changed since the plan; `RoundCancelled` before an earlier saved plan is touched; `LeaseLost`.
+ * @param seal the hash of the workspace, if it was taken before
  */
-export async function savePlan(kit: Kit, valid: ValidPlan): Promise<void> {
+export async function savePlan(kit: Kit, valid: ValidPlan, seal: Seal | null = null): Promise<void> {
   const { run } = kit
   const { workspace, context, round, log } = run
   const planSha256 = await hashCurrentPlan(run, valid)
@@ -26,7 +50,7 @@ export async function savePlan(kit: Kit, valid: ValidPlan): Promise<void> {
       'the plan file is not on the disk of the worker: nothing can be applied; do worker and iac service share ' +
         'paths.upload_folder?',
     )
-  const plan = planSha256 === null ? null : await collectFacts(kit, valid, planSha256)
+  const plan = planSha256 === null ? null : await collectFacts(kit, valid, planSha256, seal)
   const archiveKey = plan && (await storeCopy(run, plan.plan_sha256))
   const earlierKey = await recordSavedPlan(context.sql, round, plan && { ...plan, archive_key: archiveKey }).catch(
     async (error: unknown) => {
@@ -49,15 +73,17 @@ async function hashCurrentPlan({ workspace }: Run, { reference }: ValidPlan): Pr
   throw new PlatformError('StalePlan', 500, 'The reviewed plan does not belong to the code as it stands.')
 }
 
-async function collectFacts({ run, secrets }: Kit, { reference, plan }: ValidPlan, planSha256: string) {
+async function collectFacts(kit: Kit, valid: ValidPlan, planSha256: string, seal: Seal | null) {
+  const { run, secrets } = kit
   const { workspace, round } = run
-  // Before the hash, which covers the file with the masks.
-  await writeMasks(workspace.clone, secrets.learned())
+  const { reference, plan } = valid
+  const isSealed = seal?.valid === valid && seal.masks === JSON.stringify(secrets.learned())
+  const { workspace_sha256 } = isSealed ? seal : await takeSeal(kit, valid)
   const { scope_id, workspace: source } = round.session
   const state = await readPriorState(`${workspace.iacRoot}/${reference.plan_file}`)
   return {
     plan_sha256: planSha256,
-    workspace_sha256: await hashWorkspace(workspace, run.context.config.paths),
+    workspace_sha256,
     commit: await workspace.head(),
     targets: reference.targets,
     changes: plannedChanges(plan),

@@ -56,8 +56,8 @@ export interface GenerationTask<Value> {
 
 /**
  * Lets the generator, a model, write code until the validator accepts it, and returns the accepted value. Attempts
- * share a conversation, and each is committed and pushed before its validation. An attempt that loses a check which an
- * earlier one passed is not taken. The third failure of the same kind ends the loop, and so does an attempt that leaves
+ * share a conversation, and each is committed before its validation and pushed beside it. An attempt that loses a check
+ * which an earlier one passed is not taken. The third failure of the same kind ends the loop, and so does an attempt that leaves
  * refused code as it is. The result of the round includes the task if it is the purpose of the round. If all attempts
  * fail, the last good enough one is restored and validated again. Errors: `ValidationLoopExceeded` when the attempts
  * are used up; `EnvironmentFailure` when no attempt can help; `LeftUnchanged`; those of `runAgent`, of the workspace
@@ -227,15 +227,19 @@ async function runAttempt<Value>(
       `Attempt ${attempt} of ${task.maxAttempts}: attempt ${endSentence(progress.trajectory.at(-1) ?? '')}`,
     )
   const answer = await kit.attempts.step('generate', () => generator.ask(progress.prompt))
-  const { commit, files, formatted } = await publish(kit, progress)
-  if (files.length > 0) {
-    generator.forgetCalls()
-    kit.attempts.changed(commit)
-  }
+  const { commit, files, formatted, pushed } = await publish(kit, progress)
+  if (files.length > 0) generator.forgetCalls()
   const after = progress.trajectory.at(-1) ?? ''
   progress.attempts.push({ ...answer, number: attempt, reason: progress.reason, after, files })
-  await status.show('validating', 'Waiting for infrastructure as code to be validated.')
-  const last: Validation<Value> = (await findUnloaded(kit)) ?? (await task.validate())
+  const noted = pushed.then(() => {
+    if (files.length > 0) kit.attempts.changed(commit)
+  })
+  // Validating an import writes the state, which must not be ahead of the code at the host.
+  if (task.operation === 'import') await noted
+  const last = await besidePush(noted, async (): Promise<Validation<Value>> => {
+    await status.show('validating', 'Waiting for infrastructure as code to be validated.')
+    return (await findUnloaded(kit)) ?? (await task.validate())
+  })
   await storePlan(kit, last)
   const { lost, isTaken, standing, goesBack } = progress.ratchet.judge(last, attempt, commit)
   progress.trajectory.push(`${attempt} ${secrets.text(outcomeOf(last, lost))}`)
@@ -266,6 +270,14 @@ async function runAttempt<Value>(
   return refused
 }
 
+/** Works on a commit while it is pushed, and waits for both, whose process works in the clone. A failed push counts. */
+async function besidePush<Result>(pushed: Promise<unknown>, work: () => Promise<Result>): Promise<Result> {
+  const [worked, push] = await Promise.allSettled([work(), pushed])
+  if (push.status === 'rejected') throw push.reason
+  if (worked.status === 'rejected') throw worked.reason
+  return worked.value
+}
+
 async function publish(kit: Kit, { changed }: Pick<Progress<unknown>, 'changed'>) {
   const published = await publishChanges(kit)
   for (const path of published.files) changed.delete(path)
@@ -277,6 +289,7 @@ async function publish(kit: Kit, { changed }: Pick<Progress<unknown>, 'changed'>
 async function restore(kit: Kit, progress: Pick<Progress<unknown>, 'changed'>, commit: string): Promise<void> {
   await kit.run.workspace.restore(commit)
   const published = await publish(kit, progress)
+  await published.pushed
   if (published.files.length > 0) kit.attempts.changed(published.commit)
 }
 

@@ -1,4 +1,4 @@
-import { forEachOf } from '../../../src/base/gate.ts'
+import { allInOrder, forEachOf } from '../../../src/base/gate.ts'
 import { dropCodeChanges, storeCodeChange } from '../../../src/reports/artifacts.ts'
 import { recordPush } from '../../../src/rounds/run-records.ts'
 import type { CodeText } from '../../../src/services/iac/contract.ts'
@@ -10,23 +10,32 @@ import { learnDeclaredSecrets } from '../shared/look-at-repository.ts'
 const UPLOADS = 8
 
 /**
- * Formats the changed files, stores their changes, commits and pushes. Returns the commit of the branch head, the files
- * changed since the previous one, which of them differ from the start of the round, and which the engine formatted, so
- * that they differ from what the model wrote. Errors: those of workspace and object store.
+ * Formats the changed files, stores their changes, commits and begins to push. Returns the commit of the branch head, the
+ * files changed since the previous one, which of them differ from the start of the round, and which the engine formatted,
+ * so that they differ from what the model wrote. `pushed` resolves when the remote has the commit and that is recorded;
+ * it must be awaited before the commit counts for anything. Errors: those of workspace and object store.
  */
 export async function publishChanges(kit: Kit) {
   const { run } = kit
   const formatted = await formatChanges(kit)
-  await learnDeclaredSecrets(kit)
-  const changes = await run.workspace.pendingChanges()
+  const [, changes] = await allInOrder([learnDeclaredSecrets(kit), run.workspace.pendingChanges()])
   const differing = await storeChanges(kit, new Set(changes.map(({ path }) => path)))
-  const commit = await run.workspace.commitAndPush()
+  const { commit, pushed } = await commitChanges(run)
   for (const { path, ...change } of changes) {
     const { added, removed } = countLines(change)
     run.eventLog.activity({ type: 'file.written', path, lines_added: added, lines_removed: removed })
   }
-  await recordPush(run.context.sql, run.round, commit)
-  return { commit, files: changes.map(({ path }) => path), differing, formatted }
+  return { commit, files: changes.map(({ path }) => path), differing, formatted, pushed }
+}
+
+/** Commits and begins to push. Errors: those of the commit, and of a push that fails before the commit is known. */
+async function commitChanges(run: Run): Promise<{ commit: string; pushed: Promise<void> }> {
+  const committed = Promise.withResolvers<string>()
+  const pushing = run.workspace.commitAndPush(committed.resolve)
+  const pushed = pushing.then((commit) => recordPush(run.context.sql, run.round, commit))
+  // Whoever awaits it hears of the failure; until then it must not count as unhandled.
+  pushed.catch(() => {})
+  return { commit: await Promise.race([committed.promise, pushing]), pushed }
 }
 
 /** Stores how files differ from the start of the round, in place of earlier attempts' changes; returns which do. */

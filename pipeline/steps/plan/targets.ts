@@ -1,9 +1,16 @@
 import { describeDiff, MAX_DIFF_CHARS } from '../../../src/chains/shared/branch-diff.ts'
 import { type EarlierTargets, sessionTargets } from '../../../src/chains/target-generator.ts'
+import { covers } from '../../../src/plan/addresses.ts'
 import { type CodeChanges, readCodeChanges } from '../../../src/plan/code/changes.ts'
 import type { Plan } from '../../../src/plan/plan.ts'
 import type { TargetingFault } from '../../../src/plan/targets.ts'
-import { completeTargets, covers, findUnknownTargets, limitTargets } from '../../../src/plan/targets.ts'
+import {
+  changedTargets,
+  completeTargets,
+  findUnknownTargets,
+  isWider,
+  limitTargets,
+} from '../../../src/plan/targets.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { withFallback } from '../../kit/run.ts'
 import { runChain } from '../../kit/run-chain.ts'
@@ -87,21 +94,45 @@ interface Remembered extends EarlierTargets {
   settled: string[]
 }
 
+/** What code proposed, with its outcome. */
+interface Proposed {
+  fingerprint: string
+  settled: string[]
+  /** True if the whole root stands for what the session changed, until a plan of it shows more. */
+  standsForAll: boolean
+}
+
+/** Returns what code knows to be the right targets; null when the changes do not tell all that they affect. */
+function propose(code: CodeChanges): Proposed | null {
+  const { fingerprint, isComplete, isNew, unread } = code
+  if (isNew) return { fingerprint, settled: [], standsForAll: true }
+  if (!isComplete && unread.length === 0) return null
+  return { fingerprint, settled: changedTargets(code), standsForAll: false }
+}
+
 /**
- * Chooses what the session changed, for all attempts of one round. A model proposes targets; code adds other changes
- * and what the engine asks for, and removes what does not exist. The model is asked again only after other addresses
- * have changed.
+ * Chooses what the session changed, for all attempts of one round. Code names the targets where the changes tell all
+ * that they affect; where the session wrote everything, the whole root is planned unless that shows more. Elsewhere a
+ * model proposes targets, and code adds other changes. Code adds what the engine asks for and removes what does not
+ * exist. The model is asked again only after other addresses have changed.
  */
 export function chooseSessionTargets(kit: Kit): TargetChoice {
   let code: CodeChanges | null = null
   let last: Remembered | null = null
+  let own: Proposed | null = null
   const complete = (targets: readonly string[]) => (code ? completeTargets(targets, code) : [...targets])
   /** Returns the rest of the proposal, or what the session changed if nothing is left. */
   const settle = (left: readonly string[]): string[] => {
-    const changed = code?.blocks.map(({ address }) => address) ?? []
-    const targets = complete(left.length > 0 ? left : changed)
-    if (last) last.settled = targets
+    const targets = left.length > 0 || !code ? complete(left) : changedTargets(code)
+    const memory = own ?? last
+    if (memory) memory.settled = targets
     return targets
+  }
+  /** Notes what became of a model's reply. */
+  const note = ({ missing = [], invalid = [] }: Partial<TargetingFault>) => {
+    if (own) return
+    last?.demanded.push(...missing)
+    last?.leftOut.push(...invalid)
   }
   const ask = async (fingerprint: string | null): Promise<string[]> => {
     const answer = await runChain(kit, sessionTargets, {
@@ -117,24 +148,32 @@ export function chooseSessionTargets(kit: Kit): TargetChoice {
   return {
     choose: async () => {
       code = await readSessionCode(kit)
+      const proposal = code && propose(code)
+      const isKept = proposal !== null && own?.fingerprint === proposal.fingerprint
+      if (!isKept) own = proposal
+      if (own) return complete(own.settled)
       const fingerprint = code?.fingerprint ?? null
       const isSame = last !== null && fingerprint !== null && last.fingerprint === fingerprint
       return last && isSame ? complete(last.settled) : await ask(fingerprint)
     },
     mend: async (targets, fault) => {
-      last?.demanded.push(...fault.missing)
-      last?.leftOut.push(...fault.invalid)
+      note(fault)
       return settle(mendTargets(kit, targets, fault))
     },
     review: async (targets, plan) => {
+      if (code && own?.standsForAll && isWider(plan, changedTargets(code))) {
+        own.standsForAll = false
+        return settle([])
+      }
       const unknown = await findLeftOut(kit, targets, plan, code)
       if (unknown.length === 0) return [...targets]
       tellLeftOut(kit, unknown)
-      last?.leftOut.push(...unknown)
+      note({ invalid: unknown })
       return settle(targets.filter((target) => !unknown.includes(target)))
     },
     giveUp: () => {
       tellWholeRoot(kit)
+      if (own) Object.assign(own, { settled: [], standsForAll: false })
       if (last) last.settled = []
     },
   }

@@ -4,13 +4,16 @@ import { open, readlink, realpath } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import type { Config } from '../../../config/types.ts'
 import { internal } from '../../../src/base/errors.ts'
+import { forEachOf } from '../../../src/base/gate.ts'
 import { STATE_KEYS_FILE } from '../../../src/plan/state/managed-state.ts'
 import { listEntries } from '../../../src/runtime/files.ts'
 import type { PlanDirectory } from './plan-directory.ts'
 
 /** Limits of a workspace that can be hashed, also those of its archive, so that a small one cannot fill the disk. */
 export const HASH_LIMITS = { bytes: 4 * 1024 * 1024 * 1024, entries: 500_000 }
-const CHUNK_BYTES = 1024 * 1024
+const CHUNK_BYTES = 256 * 1024
+/** Files that are read at once. */
+const READERS = 8
 
 interface Walk {
   root: Buffer
@@ -18,7 +21,8 @@ interface Walk {
   leftOut: ReadonlySet<string>
   limits: { bytes: number; entries: number }
   hash: Hash
-  buffer: Buffer
+  /** For as many files as are read at once. */
+  buffers: Buffer[]
   bytes: number
   entries: number
 }
@@ -37,10 +41,10 @@ export async function hashWorkspace(
   limits: { bytes: number; entries: number } = HASH_LIMITS,
 ): Promise<string> {
   const hash = createHash('sha256')
-  const buffer = Buffer.allocUnsafe(CHUNK_BYTES)
+  const buffers = Array.from({ length: READERS }, () => Buffer.allocUnsafe(CHUNK_BYTES))
   const root = await realpath(clone)
   const leftOut = new Set(notHashed(paths).map((name) => join(relative(root, iacRoot), name)))
-  const walk: Walk = { root: Buffer.from(root), leftOut, limits, hash, buffer, bytes: 0, entries: 0 }
+  const walk: Walk = { root: Buffer.from(root), leftOut, limits, hash, buffers, bytes: 0, entries: 0 }
   await addDirectory(walk, Buffer.alloc(0))
   return hash.digest('hex')
 }
@@ -64,12 +68,18 @@ const child = (directory: Buffer, name: Buffer): Buffer =>
 async function addDirectory(walk: Walk, directory: Buffer): Promise<void> {
   const listed = await listEntries(absolute(walk, directory))
   listed.sort((a, b) => Buffer.compare(a.name, b.name))
-  for (const { name, kind } of listed) {
-    const path = child(directory, name)
-    if (++walk.entries > walk.limits.entries) throw tooLarge(walk)
-    if (name.equals(GIT) || walk.leftOut.has(path.toString('utf8'))) continue
-    if (kind.isDirectory()) await addDirectory(walk, path)
-    else if (kind.isFile()) await addFile(walk, path)
+  walk.entries += listed.length
+  if (walk.entries > walk.limits.entries) throw tooLarge(walk)
+  const entries = listed
+    .map(({ name, kind }) => ({ name, kind, path: child(directory, name) }))
+    .filter(({ name, path }) => !name.equals(GIT) && !walk.leftOut.has(path.toString('utf8')))
+  const files = entries.filter(({ kind }) => kind.isFile())
+  const digests = new Map<Buffer, Buffer>()
+  await forEachOf(files, READERS, async ({ path }) => digests.set(path, await digestOf(walk, path)))
+  for (const { kind, path } of entries) {
+    const digest = digests.get(path)
+    if (digest) addFacts(walk, 'file', path, digest)
+    else if (kind.isDirectory()) await addDirectory(walk, path)
     else if (kind.isSymbolicLink()) addFacts(walk, 'link', path, await readlink(absolute(walk, path), 'buffer'))
     else throw internal('The workspace holds something that is neither a file, a directory nor a link.')
   }
@@ -82,19 +92,21 @@ function addFacts({ hash }: Walk, kind: string, path: Buffer, content: Buffer): 
   hash.update(`${kind} ${path.length} ${content.length}\n`).update(path).update(content)
 }
 
-async function addFile(walk: Walk, path: Buffer): Promise<void> {
+async function digestOf(walk: Walk, path: Buffer): Promise<Buffer> {
   const file = await open(absolute(walk, path), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  const buffer = walk.buffers.pop() ?? Buffer.allocUnsafe(CHUNK_BYTES)
   try {
     const content = createHash('sha256')
     for (;;) {
-      const { bytesRead } = await file.read(walk.buffer, 0, CHUNK_BYTES, null)
+      const { bytesRead } = await file.read(buffer, 0, buffer.byteLength, null)
       if (bytesRead === 0) break
       walk.bytes += bytesRead
       if (walk.bytes > walk.limits.bytes) throw tooLarge(walk)
-      content.update(walk.buffer.subarray(0, bytesRead))
+      content.update(buffer.subarray(0, bytesRead))
     }
-    addFacts(walk, 'file', path, content.digest())
+    return content.digest()
   } finally {
+    walk.buffers.push(buffer)
     await file.close()
   }
 }

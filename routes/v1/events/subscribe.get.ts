@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { createStatusStream } from '../../../src/events/status-stream.ts'
-import { readerOf, requireReadableSession, requireUser } from '../../access.ts'
+import { readerOf, requireStreamedSession, requireUser } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
 import { EVENT_STREAM_HEADERS, serverSentEvent, TOO_MANY_STREAMS } from '../../sse-answers.ts'
 import { uuid } from '../../validation/fields.ts'
@@ -34,7 +34,7 @@ export const subscribe = endpoint({
   errors: [403, 404, TOO_MANY_STREAMS],
   gate: requireUser,
   handle: async (c, { params }) => {
-    const session = await requireReadableSession(c, params.session_id)
+    const session = await requireStreamedSession(c, params.session_id)
     const { streams, config } = c.var.platform
     const maxPolls = config.orchestration.max_session_events_iteration
     const reader = readerOf(c, session)

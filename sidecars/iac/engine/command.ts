@@ -79,6 +79,8 @@ export function engineEnvironment(
   environment.CHECKPOINT_DISABLE = '1'
   delete environment.TF_PLUGIN_CACHE_DIR
   if (pluginCache !== null) environment.TF_PLUGIN_CACHE_DIR = pluginCache
+  // Without it the engine downloads again what no lock file names. The checksums that it then leaves out are added.
+  if (pluginCache !== null && kind === 'init') environment.TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE ??= 'true'
   if (UNSCOPED.includes(kind) || request.scope_id === undefined) return environment
   if (request.engine_provider === 'azure') environment.ARM_SUBSCRIPTION_ID = request.scope_id
   if (request.engine_provider === 'gcp') environment.GOOGLE_PROJECT = request.scope_id

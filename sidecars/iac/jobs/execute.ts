@@ -3,6 +3,7 @@ import type { Fetch } from '../../../src/base/http.ts'
 import { isJsonObject, itemsOf, parseJson } from '../../../src/base/json.ts'
 import type { LogFields, Logger } from '../../../src/base/log.ts'
 import { engineArguments, withoutOwnSettings } from '../engine/command.ts'
+import { Downloads } from '../engine/downloads.ts'
 import { type RunOnce, runInit, Turns } from '../engine/plugin-cache.ts'
 import { checkHostPrograms } from '../host-programs/check.ts'
 import { findingsAsDiagnostics, type Refusal } from '../host-programs/findings.ts'
@@ -67,6 +68,7 @@ export function createExecutor(options: ExecutorOptions): ExecuteJob {
 function createCommandRunner(options: ExecutorOptions) {
   const { settings, store, secrets, log } = options
   const cacheTurns = new Turns()
+  const downloads = new Downloads()
   return async (job: JobRecord, plan: TakenPlan, supervision: Supervision): Promise<number> => {
     const { request } = plan
     const output = store.output(job.job_id)
@@ -93,8 +95,10 @@ function createCommandRunner(options: ExecutorOptions) {
     const cache = { path: settings.pluginCacheDir, isWritable: options.executor.boundary.sandbox === 'none' }
     const runKind = () => {
       const { job_id: name, workspace_path: workspace } = job
-      const init = { turns: cacheTurns, stderr: output.stderr, name, workspace, mirror: settings.providerMirror }
-      if (job.kind === 'init') return runInit(run, cache, init)
+      const { providerMirror: mirror } = settings
+      const registry = /tofu/i.test(options.engine.name) ? 'registry.opentofu.org' : 'registry.terraform.io'
+      const shared = { turns: cacheTurns, downloads, stderr: output.stderr, registry, stopping }
+      if (job.kind === 'init') return runInit(run, cache, { ...shared, name, workspace, mirror })
       if (job.kind === 'schema') return runSchemaJob(options, request, output, () => run(cache))
       if (job.kind === 'state_summary') return runSummaryJob(output, () => run(cache), listing('workspace', 'list'))
       const { address = '' } = request

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
 import { engineEnvironment, withoutOwnSettings } from '../engine/command.ts'
-import type { PluginCache } from '../engine/plugin-cache.ts'
+import { CACHE_BELOW, type PluginCache } from '../engine/plugin-cache.ts'
 import type { CliConfig } from '../limits/providers.ts'
 import type { IacSettings } from '../settings.ts'
 import type { EngineProvider, JobKind, JobRequest } from '../types.ts'
@@ -112,9 +112,17 @@ export async function prepareSurroundings(
     env: (pluginCache: string | null) =>
       engineEnvironment(variables, kind, request, { ...settings, cliConfig, pluginCache }),
     access: (cache: PluginCache | null): Access => ({
-      readable: [settings.providerMirror, settings.pluginCacheDir].filter(isAbsolute),
+      readable: [settings.providerMirror, cache?.overlay === undefined ? settings.pluginCacheDir : ''].filter(
+        isAbsolute,
+      ),
       private: [...files, ...settings.engineFiles, settings.backendConfig, cliConfig ?? ''].filter(isAbsolute),
       writable: cache?.isWritable ? [cache.path] : [],
+      ...(cache?.overlay !== undefined && {
+        moved: [
+          { from: cache.path, inside: CACHE_BELOW, isWritable: false },
+          { from: cache.overlay, inside: cache.path, isWritable: true },
+        ],
+      }),
       home: homeFolders(clouds),
     }),
   }

@@ -17,6 +17,8 @@ export interface Access {
   /** Files and folders, such as credentials, that only the user of the service can read, and the engine may. */
   private: readonly string[]
   writable: readonly string[]
+  /** Folders that lie at another path inside than on this machine; `isWritable` ones belong to the command. */
+  moved?: readonly { from: string; inside: string; isWritable: boolean }[]
   /** Such paths relative to the home folder of the service, which the engine finds in its own. */
   home: readonly string[]
 }

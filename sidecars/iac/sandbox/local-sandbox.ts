@@ -140,8 +140,13 @@ async function viewOf(
 ): Promise<View> {
   const atHome = access.home.map((name) => ({ from: join(homeOfService, name), inside: join(INSIDE.home, name) }))
   const secrets = await existing([...samePath(access.private), ...atHome])
+  const moved = access.moved ?? []
+  const owned = await existing(moved.filter(({ isWritable }) => isWritable))
   const writable = await existing(samePath(access.writable))
-  if (runAs) for (const { from } of writable) await lchown(from, runAs.uid, runAs.gid)
+  if (runAs) {
+    for (const { from } of writable) await lchown(from, runAs.uid, runAs.gid)
+    for (const { from } of owned) await handOverAll(from, runAs)
+  }
   return {
     engine,
     workspace,
@@ -151,9 +156,10 @@ async function viewOf(
     etc: join(folder, 'etc'),
     readable: [
       ...(await existing(samePath(access.readable))),
+      ...(await existing(moved.filter(({ isWritable }) => !isWritable))),
       ...(runAs ? await copyFor(runAs, secrets, join(scratch, 'private'), isReadableInside) : secrets),
     ],
-    writable,
+    writable: [...writable, ...owned],
   }
 }
 

@@ -1,8 +1,17 @@
 import { addressIn } from '../../hcl/read.ts'
 import { type CodeBlock, type CodeValue, isCodePath } from './blocks.ts'
-import { type Changed, type FileVersions, findChangedBlocks, pathOf, presentBlocks } from './compare.ts'
+import {
+  type Changed,
+  type FileVersions,
+  findChangedBlocks,
+  isSound,
+  type PlacedBlock,
+  pathOf,
+  presentBlocks,
+} from './compare.ts'
 import { type CodeFile, callOf, folderOf, modulePaths, within } from './modules.ts'
-import { isVariableFile } from './variable-files.ts'
+import { isTraced } from './traced.ts'
+import { isLoadedByItself, isVariableFile, readVariableChanges } from './variable-files.ts'
 
 /** The code changes of a session as engine addresses. */
 export interface CodeChanges {
@@ -14,6 +23,10 @@ export interface CodeChanges {
   mentioned: string[]
   /** Changed files of code that were not read, so that any block may have changed. */
   unread: string[]
+  /** True if `blocks` and `moved` are all that the changes affect, what depends on them apart. */
+  isComplete: boolean
+  /** True if the session wrote every resource, module call and output of the root. */
+  isNew: boolean
   /** Equal for two states of the code with the same changed addresses. */
   fingerprint: string
 }
@@ -30,7 +43,8 @@ export interface ChangedBlock {
  * @param files the present code, also of unchanged files
  */
 export function readCodeChanges(versions: readonly FileVersions[], files: readonly CodeFile[]): CodeChanges {
-  const now = Map.groupBy(presentBlocks(versions, files), ({ folder }) => folder)
+  const present = presentBlocks(versions, files)
+  const now = Map.groupBy(present, ({ folder }) => folder)
   const calls = [...now].flatMap(([folder, blocks]) =>
     blocks.filter(({ kind }) => kind === 'module').map((block) => callOf(folder, block)),
   )
@@ -41,11 +55,18 @@ export function readCodeChanges(versions: readonly FileVersions[], files: readon
   const added = changed.filter(({ kind, isPresent }) => kind === 'moved' && isPresent)
   const mentioned = [...now].flatMap(([folder, blocks]) => blocks.flatMap((block) => sidesOf(block, folder, paths)))
   const unread = versions.filter((one) => one.unread !== null && isCodePath(pathOf(one))).map(pathOf)
+  const blocks = [...new Map([...addressed, ...others].map((block) => [block.exact, block])).values()]
+  const moved = [...new Set(added.flatMap((block) => sidesOf(block, block.folder, paths)))]
+  const isRead = versions.every((version) => isReadable(version, paths))
+  const known = [...blocks.map(({ address }) => address), ...moved]
+  const variables = readVariableChanges(versions.filter((one) => isLoadedByItself(pathOf(one)))).names
   return {
-    blocks: [...new Map([...addressed, ...others].map((block) => [block.exact, block])).values()],
-    moved: [...new Set(added.flatMap((block) => sidesOf(block, block.folder, paths)))],
+    blocks,
+    moved,
     mentioned: [...new Set(mentioned)],
     unread,
+    isComplete: isRead && isTraced({ changed, present, calls, paths, known, variables }),
+    isNew: isRead && isNewRoot(changed, now.get('') ?? []),
     fingerprint: [
       ...changed.map(({ folder, name }) => `${folder}:${name}`),
       ...others.map(({ address }) => address),
@@ -56,6 +77,36 @@ export function readCodeChanges(versions: readonly FileVersions[], files: readon
       .join('\n'),
   }
 }
+
+/** Files that affect no object by themselves; the lock file is written by the engine. */
+const WITHOUT_EFFECT = /(?:\.md|(?:^|\/)\.terraform\.lock\.hcl)$/i
+
+/** Reports whether the blocks say all that differs between two versions of a file. */
+function isReadable(version: FileVersions, paths: ReadonlyMap<string, string[]>): boolean {
+  const path = pathOf(version)
+  if (WITHOUT_EFFECT.test(path)) return true
+  if (version.unread !== null) return false
+  // One engine takes such a file in place of another one.
+  if (/\.tofu(?:\.json)?$/.test(path)) return false
+  if (isCodePath(path)) return isSound(version)
+  // A file in a called module stands for the module.
+  return isVariableFile(path) || moduleFolder(folderOf(path), paths) !== ''
+}
+
+/** Kinds of blocks of a root that say what there is; others configure it or compute values. */
+const OBJECTS: ReadonlySet<string> = new Set(['resource', 'module', 'output', 'moved', 'removed', 'import'])
+
+function isNewRoot(changed: readonly Changed[], root: readonly PlacedBlock[]): boolean {
+  const inRoot = changed.filter(({ folder, kind }) => folder === '' && OBJECTS.has(kind))
+  const added = new Set(inRoot.filter(({ before }) => before === null).map(nameOf))
+  const objects = root.filter(({ kind }) => OBJECTS.has(kind))
+  const isAdded = (block: PlacedBlock) => added.has(nameOf(block)) && DECLARING.has(block.kind)
+  return objects.length > 0 && inRoot.every(({ before }) => before === null) && objects.every(isAdded)
+}
+
+const DECLARING: ReadonlySet<string> = new Set(['resource', 'module', 'output'])
+
+const nameOf = ({ kind, labels }: CodeBlock): string => [kind, ...labels].join(' ')
 
 /** Kinds whose changes affect only their own module. */
 const INSIDE = new Set(['local', 'variable', 'data'])

@@ -78,6 +78,13 @@ export function findChangedBlocks(versions: readonly FileVersions[]): Changed[] 
   })
 }
 
+/** Reports whether both versions of a file of code have no syntax errors, so that all of their blocks are known. */
+export const isSound = ({ from, before, to, after }: FileVersions): boolean =>
+  [
+    [from, before],
+    [to, after],
+  ].every(([path, text]) => path === null || text === null || readBlocks(path as string, text as string).isSound)
+
 interface Named {
   block: CodeBlock
   name: string

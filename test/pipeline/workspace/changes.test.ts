@@ -34,6 +34,17 @@ describe('commit and push', () => {
     expect(await site.remote(uri, 'rev-parse', `${BRANCH}^`)).toBe(await site.remote(uri, 'rev-parse', 'main'))
   })
 
+  it('tells of the commit when only the push is left, and of none when nothing changed', async () => {
+    const { uri, workspace, at } = await opened({ 'main.tf': 'x\n' })
+    const told: string[] = []
+    await workspace.commitAndPush((commit) => told.push(commit))
+    expect(told).toEqual([])
+    await writeFile(at('main.tf'), 'changed\n')
+    const commit = await workspace.commitAndPush((made) => told.push(made))
+    expect(told).toEqual([commit])
+    expect(await site.remote(uri, 'rev-parse', BRANCH)).toBe(commit)
+  })
+
   it('puts the files back as they were in a commit, in the next one', async () => {
     const { uri, workspace, at } = await opened({ 'live/main.tf': 'x\n', 'other/far.tf': 'z\n' }, 'live')
     await writeFile(at('main.tf'), 'good\n')

@@ -19,6 +19,9 @@ describe('a generate round', () => {
     expect(lastMessage(session)).toBe('GENERATE')
     expect(course(round)).toEqual(['started', 'filtering', 'generating', 'validating', 'report', 'completed'])
     expect(world.sidecar.kinds()).toEqual(['init', 'validate', 'plan', 'show'])
+    // The session wrote all of the code.
+    expect(world.sidecar.of('plan')[0]?.body.targets ?? []).toEqual([])
+    expect(world.model.of('generate_engine_targets')).toEqual([])
     expect(world.sidecar.submissions.map(({ body }) => body.scope_id)).toEqual([
       '123456789012',
       undefined,
@@ -79,10 +82,30 @@ describe('a generate round', () => {
     expect(world.model.of('task_complete').filter(({ messages }) => messages.at(-1)?.role !== 'tool')).toHaveLength(1)
   })
 
+  it('asks no model for targets that the changed blocks name', async () => {
+    world.sidecar.plan = CREATED
+    const repo_uri = await world.repository({ 'main.tf': 'resource "aws_s3_bucket" "other" {}\n' })
+    const session = await world.first('generate', { repo_uri })
+    expect(lastMessage(session)).toBe('GENERATE')
+    expect(world.sidecar.of('plan').map(({ body }) => body.targets)).toEqual([['aws_s3_bucket.logs'], []])
+    expect(session.rounds[0]?.plans.at(0)?.targets).toEqual(['aws_s3_bucket.logs'])
+    expect(world.model.of('generate_engine_targets')).toEqual([])
+  })
+
   it('plans with the targets that the model named, and counts them to the plan artifact', async () => {
+    const settings = 'terraform {\n  required_version = ">= 1.0"\n}\n'
+    world.model.on.task_complete = ({ messages }) =>
+      messages.at(-1)?.role === 'tool'
+        ? { status: 'done', summary: 'Wrote the bucket.' }
+        : {
+            calls: [
+              ['write_to_file', { target_file: 'logs.tf', content: `${settings}resource "aws_s3_bucket" "logs" {}\n` }],
+            ],
+          }
+    const repo_uri = await world.repository({ 'main.tf': 'resource "aws_s3_bucket" "other" {}\n' })
     world.model.on.generate_engine_targets = () => ({ targets: ['aws_s3_bucket.logs'], explanation: 'changed' })
     world.sidecar.plan = CREATED
-    const session = await world.first('generate')
+    const session = await world.first('generate', { repo_uri })
     expect(lastMessage(session)).toBe('GENERATE')
     expect(world.sidecar.kinds().slice(0, 4)).toEqual(['init', 'validate', 'plan', 'show'])
     expect(world.sidecar.of('plan')[0]?.body.targets).toEqual(['aws_s3_bucket.logs'])

@@ -151,7 +151,7 @@ describe('an apply that the engine ends with an error', () => {
     const code =
       `${MAIN.replace('hello', 'hullo')}resource "terraform_data" "again" {\n  input = 1\n` +
       '  triggers_replace = "b"\n}\n'
-    const scripts = { task_complete: [write('main.tf', code), done('Changed.')], generate_engine_targets: targets() }
+    const scripts = { task_complete: [write('main.tf', code), done('Changed.')] }
     const context = contextOf(stack, {}, scripts)
     const first = await firstRound(stack, context, { repo_uri })
     expect(first.messages.at(-1)).toBe('GENERATE')
@@ -184,7 +184,7 @@ it('what is sensitive is masked in report, notification, turn and prompt, althou
   const session = await applyRound(stack, context, uuid)
   const [report] = await applyReports(stack, uuid)
   expect(JSON.stringify(report)).toContain(MASK)
-  for (const text of [report, sent, session.history, llm.requests.slice(-3)])
+  for (const text of [report, sent, session.history, llm.requests.slice(-2)])
     expect(JSON.stringify(text)).not.toContain(secret)
 })
 

@@ -20,7 +20,7 @@ import {
   requestApply,
   sessionWithPlan,
 } from './apply-world.ts'
-import { ADDED, done, MAIN, THIRD, targets, write } from './scripts.ts'
+import { ADDED, done, MAIN, SETTINGS, THIRD, targets, write } from './scripts.ts'
 import { dyingWorker, lapse, nextRound, planPath, runWaiting, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
@@ -61,7 +61,10 @@ describe('a saved plan with a copy in the object store', () => {
       'live/main.tf': `${MAIN}module "shared" {\n  source = "../shared"\n}\n`,
       'shared/main.tf': 'resource "terraform_data" "inner" {}\n',
     }
-    const plan = { task_complete: [write('second.tf', ADDED), done('Added.')], generate_engine_targets: targets() }
+    const plan = {
+      task_complete: [write('second.tf', SETTINGS + ADDED), done('Added.')],
+      generate_engine_targets: targets(),
+    }
     const { uuid, repo_uri } = await sessionWithPlan(stack, keyed(contextOf(stack, {}, plan)), files, 'live')
     await loseDisk(uuid)
     const seen: string[] = []

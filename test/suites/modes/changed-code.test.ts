@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { startOnce } from '../../helpers/start-once.ts'
 import { impactPoint } from './artifacts.ts'
-import { done, GATES, targets, write } from './scripts.ts'
+import { done, GATES, SETTINGS, targets, write } from './scripts.ts'
 import { runGenerate, startStack, watched } from './stack.ts'
 
 const stack = startOnce(startStack)
@@ -20,8 +20,9 @@ const OTHER = resource('other', '"x"')
 /** Runs a round that writes files, and whose model names one target alone; returns the first targets. */
 async function targetsOf(before: Record<string, string>, after: Record<string, string | null>): Promise<string[]> {
   const { iac, plans } = watched(stack)
-  const calls = Object.entries(after).map(([path, text]): [string, Record<string, unknown>] =>
-    text === null ? ['delete_file', { target_file: path }] : ['write_to_file', { target_file: path, content: text }],
+  const calls = Object.entries({ ...after, 'settings.tf': SETTINGS }).map(
+    ([path, text]): [string, Record<string, unknown>] =>
+      text === null ? ['delete_file', { target_file: path }] : ['write_to_file', { target_file: path, content: text }],
   )
   const scripts = {
     task_complete: [{ calls }, done('Changed.')],
@@ -86,7 +87,6 @@ it('plans the values of an environment whose text has lines of dashes', async ()
   }
   const scripts = {
     task_complete: [write('prod.tfvars', values('++ new note\n', 4)), done('4.')],
-    generate_engine_targets: targets(),
   }
   const { session } = await runGenerate(stack, scripts, { orchestration: GATES, request: { files } })
   expect(session.statuses.at(-1)).toBe('completed')

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { startOnce } from '../../helpers/start-once.ts'
 import { said } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf, textsOf } from './artifacts.ts'
-import { ADDED, done, goodLlm, MAIN, operations, SPLIT, splits, targets, write } from './scripts.ts'
+import { ADDED, done, goodLlm, MAIN, operations, SETTINGS, SPLIT, splits, targets, write } from './scripts.ts'
 import { appliedRepository, engineBeside, firstRound, nextRound, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
@@ -16,7 +16,7 @@ describe('drift', () => {
     const llm = goodLlm({
       generate_engine_targets: targets(),
       task_complete: [
-        write('second.tf', ADDED),
+        write('second.tf', SETTINGS + ADDED),
         done('Added a second greeting.'),
         { calls: [['replace_in_file', { target_file: 'main.tf', diff: replace }]] },
         done('Took over the greeting.'),
@@ -60,7 +60,6 @@ describe('drift', () => {
     const repo_uri = await appliedRepository(stack, { 'main.tf': MAIN + ADDED })
     const edit = `<<<<<<< SEARCH\n${MAIN}${ADDED}=======\n${MAIN.replace('hello', 'good morning')}>>>>>>> REPLACE`
     const llm = goodLlm({
-      generate_engine_targets: targets(),
       task_complete: [
         { calls: [['replace_in_file', { target_file: 'main.tf', diff: edit }]] },
         done('Changed one greeting and removed the other.'),
@@ -85,7 +84,7 @@ describe('drift', () => {
     )
     const llm = goodLlm({
       generate_engine_targets: targets(),
-      task_complete: [{ calls: [['delete_file', { target_file: 'second.tf' }]] }, done('Removed the second.')],
+      task_complete: [write('second.tf', SETTINGS), done('Removed the second.')],
       report_intent_statements: REMOVES_SECOND,
       ...splits(operations(['Set terraform_data.greeting']), operations([])),
     })
@@ -93,7 +92,7 @@ describe('drift', () => {
     const [splitter, filter] = llm.of(SPLIT)
     expect(said(splitter)).toContain('terraform_data.greeting')
     expect(said(splitter)).not.toContain('terraform_data.second')
-    expect(said(filter)).toContain('--- second.tf (deleted) ---')
+    expect(said(filter)).toContain('--- second.tf (changed) ---')
     const [, drift] = (await artifactsOf(stack, session.uuid)).filter(({ kind }) => kind === 'plan')
     expect(JSON.parse(drift?.text ?? '').map(({ address }: { address: string }) => address)).toEqual([
       'terraform_data.greeting',
@@ -109,7 +108,6 @@ describe('drift', () => {
     }
     const repo_uri = await appliedRepository(stack, files, undefined, 'roots/app')
     const llm = goodLlm({
-      generate_engine_targets: targets('module.nodes'),
       task_complete: [write('main.tf', call('  nodes = 2\n')), done('Two nodes.')],
       ...splits(operations(['Set nodes of module.nodes.terraform_data.node to 4 again'])),
     })
@@ -129,7 +127,12 @@ describe('drift', () => {
     const llm = goodLlm({
       generate_engine_targets: targets('terraform_data.none'),
       task_complete: [
-        { calls: [['replace_in_file', { target_file: 'main.tf', diff: REINDENT }]] },
+        {
+          calls: [
+            ['replace_in_file', { target_file: 'main.tf', diff: REINDENT }],
+            ['write_to_file', { target_file: 'settings.tf', content: SETTINGS }],
+          ],
+        },
         { calls: [['diff_history', {}]] },
         done('One level deeper.'),
       ],
@@ -167,7 +170,6 @@ describe('drift', () => {
   it('is not what an apply of this session has made', async () => {
     const repo_uri = await appliedRepository(stack)
     const llm = goodLlm({
-      generate_engine_targets: targets(),
       task_complete: [write('main.tf', MAIN.replace('hello', 'good morning')), done('Good morning.')],
     })
     const first = await firstRound(stack, stack.context(llm), { repo_uri, query: 'Say good morning' })
@@ -176,7 +178,6 @@ describe('drift', () => {
     })
     expect(applied.statuses.at(-1)).toBe('completed')
     const again = goodLlm({
-      generate_engine_targets: targets(),
       task_complete: [write('main.tf', MAIN.replace('hello', 'good evening')), done('Good evening.')],
     })
     const session = await nextRound(stack, stack.context(again), first.uuid, 'Say good evening')

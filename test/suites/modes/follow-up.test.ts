@@ -54,7 +54,6 @@ async function firstRounds() {
   const repo_uri = await appliedRepository(stack, { 'main.tf': ledger(4) })
   const scripts = goodRound({
     task_complete: [write('main.tf', moved + MOVE), done('The ledger keeps 9 days.'), done('There is no alarm.')],
-    generate_engine_targets: targets('terraform_data.ledger', 'terraform_data.site'),
     [SPLIT]: operations([]),
     report_intent_statements: { args: { statements: [UNMET] } },
     report_compliance_findings: audit,
@@ -72,7 +71,6 @@ async function followUp(uuid: string, ...abouts: (string | undefined)[]) {
       write('third.tf', 'resource "terraform_data" "third" {\n}\n'),
       done('Added a third.'),
     ],
-    generate_engine_targets: targets('terraform_data.third'),
     [SPLIT]: operations([]),
   })
   const context = stack.context(llm, { orchestration: GATES })
@@ -97,7 +95,7 @@ describe('the last plan of a session', () => {
     const [overview, ofLedger, ofWeb, ofRule, ofNone] = answersIn(requests.at(-1))
     expect(overview).toBe(`The plan of round 1 (generate). It was not applied.
 
-0 to create, 1 to update, 0 to delete, 0 to recreate, 1 to move; planned with the targets terraform_data.ledger, terraform_data.site, terraform_data.web.
+0 to create, 1 to update, 0 to delete, 0 to recreate, 1 to move; planned with the targets terraform_data.ledger, terraform_data.web, terraform_data.site.
 
 Report: impact low. Small change. One more greeting. Unknown cost.
 

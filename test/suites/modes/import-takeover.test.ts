@@ -4,7 +4,7 @@ import { startOnce } from '../../helpers/start-once.ts'
 import { said } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf } from './artifacts.ts'
 import { addresses, blocks, importLlm, importReport, QUERY, withScope } from './import-world.ts'
-import { done, operations, SPLIT, targets, write } from './scripts.ts'
+import { done, operations, SETTINGS, SPLIT, targets, write } from './scripts.ts'
 import { dyingWorker, firstRound, lapse, runWaiting, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
@@ -52,7 +52,7 @@ describe('a round that is taken up again between two imports', () => {
 
   it('goes on with the generator where the code of the first attempt is not enough', async () => {
     // Valid code of another address, so targets are needed.
-    const ODD = 'resource "terraform_data" "odd" {\n}\n'
+    const ODD = `${SETTINGS}resource "terraform_data" "odd" {\n}\n`
     const first = importLlm({
       task_complete: [
         ...[write('imported.tf', blocks('a')), done('Wrote one block.')],
@@ -76,8 +76,8 @@ describe('a round that is taken up again between two imports', () => {
     expect(await stack.git(interrupted.repo_uri, 'show', `${interrupted.branch}:broken.tf`)).toBe(ODD)
 
     const second = importLlm({
-      task_complete: [write('second.tf', blocks('b')), done('Wrote the other block.')],
-      generate_engine_targets: [targets('terraform_data.a'), targets('terraform_data.b')],
+      task_complete: [write('second.tf', SETTINGS + blocks('b')), done('Wrote the other block.')],
+      generate_engine_targets: targets('terraform_data.b'),
       import_addresses: addresses(['terraform_data.a', 'id-a'], ['terraform_data.b', 'id-b']),
     })
     const session = await runWaiting(stack, stack.context(second, { iac }), interrupted.uuid)

@@ -6,7 +6,7 @@ import { basePlanKey } from '../../../src/saved-plans/base-plan.ts'
 import { createUser, openSession } from '../../helpers/sessions.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { said, type scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
-import { done, goodLlm, MAIN, operations, SPLIT, splits, targets, write } from './scripts.ts'
+import { done, goodLlm, MAIN, operations, SETTINGS, SPLIT, splits, targets, write } from './scripts.ts'
 import { appliedRepository, engineBeside, firstRound, nextRound, runWaiting, type Stack, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
@@ -28,7 +28,7 @@ function keeping({ context: contextOf }: Stack, llm: ReturnType<typeof scriptedL
 
 const saying = (word: string, more = '') => ({
   generate_engine_targets: targets(),
-  task_complete: [write('main.tf', MAIN.replace('hello', word) + more), done(`Says ${word}.`)],
+  task_complete: [write('main.tf', SETTINGS + MAIN.replace('hello', word) + more), done(`Says ${word}.`)],
 })
 
 describe('the plan of the code before the session', () => {

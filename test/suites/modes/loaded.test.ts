@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { startOnce } from '../../helpers/start-once.ts'
 import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { textsOf } from './artifacts.ts'
-import { ADDED, done, GATES, goodRound, MAIN, type Scripts, targets, write } from './scripts.ts'
+import { ADDED, done, GATES, goodRound, MAIN, type Scripts, SETTINGS, targets, write } from './scripts.ts'
 import {
   engineBeside,
   type RoundOptions,
@@ -169,7 +169,7 @@ it('takes changes of a module in a subfolder, and code that calls a module outsi
     'live/prod/own/main.tf': MAIN,
     'modules/x/main.tf': MAIN,
   }
-  const { llm, session } = await round([write('own/second.tf', ADDED), done('Added.')], {
+  const { llm, session } = await round([write('own/second.tf', SETTINGS + ADDED), done('Added.')], {
     files,
     iac_path: 'live/prod',
   })

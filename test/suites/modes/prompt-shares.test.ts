@@ -61,6 +61,10 @@ function broken(calls: readonly ChainCall[], chain: string): string[] {
     .flatMap(({ question }, index) => firstDifference(own[index]?.question ?? question, question) ?? [])
 }
 
+/** What the round of the queue may send that no call of it has sent before: a little more than when it was measured. */
+const MAX_NEW_TOKENS = 15_300
+const CHARS_PER_TOKEN = 4
+
 describe('what a provider has read before', () => {
   it('is most of a round with a repair', async () => {
     const calls = await callsOf(EXAMPLES.generate.request, await sample(EXAMPLES.generate.sample))
@@ -70,13 +74,15 @@ describe('what a provider has read before', () => {
     expect(percentOf(knownOfRound(calls))).toBeGreaterThanOrEqual(60)
   })
 
-  it('is what the turns of the generator share in a round without one', async () => {
-    const queue = sizedRequests().find(({ name }) => name === 'queue')
-    const calls = await callsOf(queue?.request ?? '', queue?.files ?? {})
+  it.each(['tag', 'queue'])('is most of what the main model reads for: %s', async (name) => {
+    const asked = sizedRequests().find((one) => one.name === name)
+    const calls = await callsOf(asked?.request ?? '', asked?.files ?? {})
     expect(broken(calls, 'task_complete')).toEqual([])
     expect(percentOf(sumKnown(knownOfChains(calls).values()))).toBeGreaterThanOrEqual(90)
     const main = calls.filter(({ question }) => question.model === 'main')
     expect(percentOf(knownOfRound(main))).toBeGreaterThanOrEqual(60)
+    const { length, known } = knownOfRound(calls)
+    if (name === 'queue') expect((length - known) / CHARS_PER_TOKEN).toBeLessThanOrEqual(MAX_NEW_TOKENS)
   })
 
   it('holds the tools that chains of one model have in common', async () => {

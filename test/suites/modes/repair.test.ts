@@ -3,15 +3,16 @@ import { describe, expect, it } from 'vitest'
 import { startOnce } from '../../helpers/start-once.ts'
 import { said } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf, impactPoint, lastImpact, pullRequestText } from './artifacts.ts'
-import { ADDED, BROKEN, done, GATES, goodLlm, MAIN, statesThrice, THIRD, THRICE, write } from './scripts.ts'
+import { ADDED, BROKEN, done, GATES, goodLlm, MAIN, SETTINGS, statesThrice, THIRD, THRICE, write } from './scripts.ts'
 import { firstRound, nextRound, planPath, runGenerate, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 
 describe('the repair loop', () => {
   it('mends code that the engine refuses, and asks for no targets of it', async () => {
+    const mended = write('second.tf', SETTINGS + ADDED)
     const { llm, session } = await runGenerate(stack, {
-      task_complete: [write('second.tf', BROKEN), done('First try.'), write('second.tf', ADDED), done('Mended.')],
+      task_complete: [write('second.tf', SETTINGS + BROKEN), done('First try.'), mended, done('Mended.')],
     })
     expect(llm.of('generate_engine_targets')).toHaveLength(1)
     expect(session.statuses).toEqual([

@@ -36,6 +36,8 @@ export const STATE = JSON.stringify({
   check_results: null,
 })
 export const ADDED = 'resource "terraform_data" "second" {\n  input = "hello again"\n}\n'
+/** Settings of the engine: which addresses a change of them affects, code cannot tell, so that a model is asked. */
+export const SETTINGS = 'terraform {\n  required_version = ">= 1.0"\n}\n'
 /** The second greeting with an argument that does not exist. */
 export const BROKEN = ADDED.replace('input', 'no_such_argument')
 /** The second greeting as `statesThrice` has it. */

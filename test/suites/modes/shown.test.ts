@@ -3,7 +3,7 @@ import { MASK } from '../../../src/base/masking.ts'
 import { loadAggregate } from '../../../src/sessions/aggregate.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
-import { ADDED, done, GATES, goodLlm, goodRound, MAIN, targets, write } from './scripts.ts'
+import { ADDED, done, GATES, goodLlm, goodRound, MAIN, SETTINGS, targets, write } from './scripts.ts'
 import { firstRound, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
@@ -33,7 +33,7 @@ async function everythingShown(uuid: string, context: Parameters<typeof loadAggr
 
 it('a sensitive value of the repository is in nothing that a round shows', async () => {
   const script = goodRound({
-    task_complete: [write('second.tf', REFUSED), done('Added.'), write('second.tf', ADDED), done('Mended.')],
+    task_complete: [write('second.tf', REFUSED), done('Added.'), write('second.tf', SETTINGS + ADDED), done('Mended.')],
     generate_engine_targets: targets('terraform_data.second', 'terraform_data.login'),
   })
   const context = stack.context(scriptedLlm(script), { orchestration: GATES })

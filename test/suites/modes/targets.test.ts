@@ -5,8 +5,17 @@ import { startOnce } from '../../helpers/start-once.ts'
 import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { sectionOf } from '../../pull-requests/evidence/fixtures.ts'
 import { impactPoint, pullRequestText, textsOf } from './artifacts.ts'
-import { done, GATES, goodLlm, MAIN, operations, targets, write } from './scripts.ts'
-import { appliedRepository, planPath, runGenerate, runWaiting, type SessionView, startStack, watched } from './stack.ts'
+import { ADDED, done, GATES, goodLlm, MAIN, operations, SETTINGS, STATE, targets, write } from './scripts.ts'
+import {
+  appliedRepository,
+  engineBeside,
+  planPath,
+  runGenerate,
+  runWaiting,
+  type SessionView,
+  startStack,
+  watched,
+} from './stack.ts'
 
 const stack = startOnce(startStack)
 const CHAIN = 'generate_engine_targets'
@@ -30,7 +39,8 @@ const resource = (name: string, input = name) => `resource "terraform_data" "${n
 describe('a refactoring with moves', () => {
   it('in a small root needs one attempt and destroys nothing, although a model names the new address alone', async () => {
     const repo_uri = await appliedRepository(stack, { 'main.tf': MAIN })
-    const code = `${MAIN.replace('greeting', 'welcome')}\n${moved('terraform_data.greeting', 'terraform_data.welcome')}`
+    const move = moved('terraform_data.greeting', 'terraform_data.welcome')
+    const code = `${SETTINGS}${MAIN.replace('greeting', 'welcome')}\n${move}`
     const scripts = {
       task_complete: [write('main.tf', code), done('Renamed the greeting.')],
       [CHAIN]: targets('terraform_data.welcome'),
@@ -72,7 +82,7 @@ describe('a refactoring with moves', () => {
           ]),
         },
         write('modules/app/main.tf', chosen.map((name) => resource(name)).join('\n')),
-        write('app.tf', ['module "app" {\n  source = "./modules/app"\n}\n', ...moves].join('\n')),
+        write('app.tf', [SETTINGS, 'module "app" {\n  source = "./modules/app"\n}\n', ...moves].join('\n')),
         done('Moved six parts into a module.'),
       ],
       [CHAIN]: targets('module.app'),
@@ -106,14 +116,14 @@ describe('a refactoring with moves', () => {
     expect(usage.validation_attempts).toBe(1)
     expect(stored[0]?.toSorted()).toEqual(completed.toSorted())
     expect((await textsOf(stack, session.uuid, 'plan'))[0]).toContain('Plan: 1 to add, 0 to change, 0 to destroy.')
-    expect(llm.of(CHAIN)).toHaveLength(1)
+    expect(llm.of(CHAIN)).toEqual([])
   })
 })
 
 describe('the targets of a round', () => {
   it('are asked for once when a repair changes no address, and again, with what became of them, when it does', async () => {
     const failing = (name: string, condition: string) =>
-      `resource "terraform_data" "${name}" {\n  input = "x"\n  lifecycle {\n    precondition {\n` +
+      `${SETTINGS}resource "terraform_data" "${name}" {\n  input = "x"\n  lifecycle {\n    precondition {\n` +
       `      condition     = ${condition}\n      error_message = "It is never right."\n    }\n  }\n}\n`
     const scripts = {
       task_complete: [
@@ -147,7 +157,10 @@ describe('the targets of a round', () => {
   it('leave out what neither the code nor the state has, and say so', async () => {
     const repo_uri = await appliedRepository(stack, { 'main.tf': MAIN })
     const { iac, plans } = watched(stack)
-    const scripts = { [CHAIN]: targets('terraform_data.imagined', 'terraform_data.second') }
+    const scripts = {
+      task_complete: [write('second.tf', SETTINGS + ADDED), done('Added a second greeting.')],
+      [CHAIN]: targets('terraform_data.imagined', 'terraform_data.second'),
+    }
     const { session } = await runGenerate(stack, scripts, { iac, request: { repo_uri } })
     expect(session.statuses.at(-1)).toBe('completed')
     // The engine ignores an unknown address, so one plan suffices, beside that of the whole root.
@@ -158,7 +171,7 @@ describe('the targets of a round', () => {
   })
 
   it('are the changed blocks when nothing that was proposed exists', async () => {
-    const code = MAIN.replace('input = "hello"', 'for_each = toset(["a"])\n  input    = "hello"')
+    const code = `${SETTINGS}${MAIN}`.replace('input = "hello"', 'for_each = toset(["a"])\n  input    = "hello"')
     const scripts = {
       task_complete: [write('main.tf', code), done('One greeting a name.')],
       [CHAIN]: targets('terraform_data.greeting["b"]'),
@@ -170,6 +183,73 @@ describe('the targets of a round', () => {
     expect(plans().slice(0, 2)).toEqual([['terraform_data.greeting["b"]'], ['terraform_data.greeting']])
     const texts = await textsOf(stack, session.uuid, 'plan')
     expect(texts[0]).toContain('Plan: 1 to add')
+  })
+})
+
+describe('the targets that code knows', () => {
+  it('are named without a model, and what the request removes is among them', async () => {
+    const repo_uri = await appliedRepository(stack, {
+      'main.tf': MAIN + resource('other'),
+      'kept.tf': resource('kept'),
+    })
+    const scripts = {
+      task_complete: [write('main.tf', MAIN.replace('hello', 'hi')), write('second.tf', ADDED), done('Done.')],
+      [CHAIN]: { error: new Error('nobody asks for targets') },
+    }
+    const { iac, plans } = watched(stack)
+    const request = { repo_uri, query: 'Say hi, add a second greeting, and remove the other one' }
+    const { llm, session } = await runGenerate(stack, scripts, { iac, request })
+    expect(session.statuses.at(-1)).toBe('completed')
+    expect(llm.of(CHAIN)).toEqual([])
+    const changed = ['terraform_data.greeting', 'terraform_data.other', 'terraform_data.second']
+    expect(plans()[0]?.toSorted()).toEqual(changed)
+    expect((await textsOf(stack, session.uuid, 'plan'))[0]).toContain('Plan: 1 to add, 1 to change, 1 to destroy.')
+    expect(await outsideOf(session)).toBe(NONE)
+  })
+
+  it.each([
+    ['is used by what did not change', 1],
+    ['is used by nothing else', 0],
+  ])('are asked for when a changed local %s', async (_, asked) => {
+    const local = (value: string) => `locals {\n  word = "${value}"\n}\n`
+    const user = resource('user').replace('"user"\n}', 'local.word\n}')
+    expect(user).toContain('input = local.word')
+    const repo_uri = await appliedRepository(stack, { 'main.tf': local('a'), 'user.tf': asked ? user : MAIN })
+    const scripts = {
+      task_complete: [write('main.tf', local('b')), write('second.tf', ADDED), done('Another word.')],
+      [CHAIN]: targets('terraform_data.user', 'terraform_data.second'),
+    }
+    const { llm, session } = await runGenerate(stack, scripts, { request: { repo_uri } })
+    expect(session.statuses.at(-1)).toBe('completed')
+    expect(llm.of(CHAIN)).toHaveLength(asked)
+    const [planned] = (await storedRound(session.uuid)).targets
+    expect(planned).toEqual([...(asked ? ['terraform_data.user'] : []), 'terraform_data.second'])
+  })
+
+  it('are the whole root, planned once, when the session wrote everything', async () => {
+    const { iac, plans } = watched(stack)
+    const scripts = {
+      task_complete: [write('main.tf', SETTINGS + MAIN), write('second.tf', ADDED), done('Two greetings.')],
+    }
+    const request = { files: { 'README.md': '# New\n' } }
+    const { llm, session } = await runGenerate(stack, scripts, { iac, request })
+    expect(session.statuses.at(-1)).toBe('completed')
+    expect(llm.of(CHAIN)).toEqual([])
+    expect(plans()).toEqual([[]])
+    expect((await textsOf(stack, session.uuid, 'plan'))[0]).toContain('Plan: 2 to add, 0 to change, 0 to destroy.')
+  })
+
+  it('leave out what the state has and no code, also when the session wrote everything, and the report says so', async () => {
+    const repo_uri = await stack.repository({ 'README.md': '# New\n' })
+    await (await engineBeside(stack, repo_uri)).editState(() => STATE)
+    const { iac, plans } = watched(stack)
+    const { llm, session } = await runGenerate(stack, {}, { iac, request: { repo_uri } })
+    expect(session.statuses.at(-1)).toBe('completed')
+    expect(llm.of(CHAIN)).toEqual([])
+    expect(plans()).toEqual([[], ['terraform_data.second'], []])
+    expect((await textsOf(stack, session.uuid, 'plan'))[0]).toContain('Plan: 1 to add, 0 to change, 0 to destroy.')
+    expect((await storedRound(session.uuid)).targets[0]).toEqual(['terraform_data.second'])
+    expect(await outsideOf(session)).toContain('- delete terraform_data.greeting')
   })
 })
 

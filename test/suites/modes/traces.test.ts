@@ -13,7 +13,7 @@ import { startOnce } from '../../helpers/start-once.ts'
 import { scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { trust } from '../../repository/support.ts'
 import { applyLlm, applyRound } from './apply-world.ts'
-import { done, GATES, goodLlm, goodRound, MAIN, write } from './scripts.ts'
+import { done, GATES, goodLlm, goodRound, MAIN, SETTINGS, write } from './scripts.ts'
 import { firstRound, runGenerate, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
@@ -47,7 +47,7 @@ describe('a generate round', () => {
     const secret = 'Correct-Horse-Battery-7'
     const variable = `variable "password" {\n  type      = string\n  sensitive = true\n  default   = "${secret}"\n}\n`
     const broken = `resource "terraform_data" "second" {\n  input = local.missing\n}\n`
-    const good = `resource "terraform_data" "second" {\n  input = var.password\n}\n`
+    const good = `${SETTINGS}resource "terraform_data" "second" {\n  input = var.password\n}\n`
     const tracing = openTracing()
     const scripts = goodRound({
       task_complete: [write('second.tf', broken), done(`Wrote ${secret}.`), write('second.tf', good), done('Mended.')],

@@ -3,7 +3,7 @@ import { MASK } from '../../../src/base/masking.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { documentsOf, impactPoint } from './artifacts.ts'
 import { driftedRepository, driftReportOf, driftScripts, replace } from './drift-world.ts'
-import { ADDED, done, GATES, MAIN, operations, SPLIT, targets, write } from './scripts.ts'
+import { ADDED, done, GATES, MAIN, operations, SETTINGS, SPLIT, targets, write } from './scripts.ts'
 import { appliedRepository, runFirst, runGenerate, startStack, watched } from './stack.ts'
 
 const stack = startOnce(startStack)
@@ -52,7 +52,7 @@ it('marks such an error of older code as one', async () => {
   const { llm } = await runGenerate(
     stack,
     {
-      task_complete: [write('second.tf', ADDED), done('Added it.'), done('The gate is closed.')],
+      task_complete: [write('second.tf', SETTINGS + ADDED), done('Added it.'), done('The gate is closed.')],
       generate_engine_targets: targets(),
     },
     { request: { files: { 'gate.tf': GATE } } },
@@ -135,7 +135,7 @@ resource "terraform_data" "gate" {
   const { llm } = await runGenerate(
     stack,
     {
-      task_complete: [write('second.tf', ADDED), done('Added.'), done('It is closed.')],
+      task_complete: [write('second.tf', SETTINGS + ADDED), done('Added.'), done('It is closed.')],
       generate_engine_targets: targets(),
     },
     { request: { files: { 'main.tf': MAIN, 'gate.tf': gate } } },
@@ -156,7 +156,7 @@ it('sees a block with a comment before its labels', async () => {
   const { session } = await runGenerate(
     stack,
     {
-      task_complete: [{ calls: [...deeper, ...other] }, done('Changed both.')],
+      task_complete: [{ calls: [...deeper, ...other] }, write('settings.tf', SETTINGS), done('Changed both.')],
       generate_engine_targets: targets('terraform_data.web'),
       [SPLIT]: operations([]),
     },
@@ -174,7 +174,6 @@ it('edits several lines of a file with line ends of both kinds', async () => {
     stack,
     {
       task_complete: [replace(MAIN.trimEnd(), MAIN.trimEnd().replace('hello', 'good day')), done('Changed.')],
-      generate_engine_targets: targets('terraform_data.greeting'),
     },
     { request: { files: { 'main.tf': before } } },
   )
@@ -206,13 +205,12 @@ it.each([
         { calls: [['diff_history', { explanation: 'see what changed' }]] },
         done('Changed.'),
       ],
-      generate_engine_targets: targets('terraform_data.queue'),
       [SPLIT]: operations([JSON.stringify({ address: 'terraform_data.pipeline', action: 'update' })]),
     },
     { iac, request: { repo_uri } },
   )
   expect(session.statuses.at(-1)).toBe('completed')
-  expect(plans()[0]).toContain('terraform_data.pipeline')
+  expect(plans()[0]).toEqual(['terraform_data.pipeline'])
   expect(llm.of(SPLIT)).toEqual([])
   const shown = llm.of('task_complete')[2]?.messages.findLast(({ role }) => role === 'tool')
   expect(shown?.content).toContain(`+${to}`)
@@ -233,7 +231,6 @@ it.each(['', '-- old note\n'])('plans the values of an environment that lose %j'
         replace(`${note}select 1\nS\nsize  = 1`, 'select 1\nS\nsize  = 4', 'prod.tfvars'),
         done('Made it four.'),
       ],
-      generate_engine_targets: targets(),
     },
     { orchestration: GATES, request: { files } },
   )

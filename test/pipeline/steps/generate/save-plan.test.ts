@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { savePlan } from '../../../../pipeline/steps/generate/save-plan.ts'
+import { savePlan, sealPlan } from '../../../../pipeline/steps/generate/save-plan.ts'
 import { hashFile } from '../../../../pipeline/workspace/files/private-files.ts'
 import { LeaseLost, unavailable } from '../../../../src/base/errors.ts'
 import { claimForRun } from '../../../../src/rounds/claim.ts'
@@ -55,6 +55,29 @@ describe('savePlan', () => {
     expect(pin?.plan.project_id).toMatch(/^[0-9a-f]{64}$/)
     // The round has not completed yet, so nothing may be applied.
     expect(pin?.reviewed).toBe(false)
+  })
+
+  it('takes the hash that was made before, unless there is more to mask by now or the plan is another one', async () => {
+    const { world, valid } = await planned()
+    const hashOf = async (seal: Awaited<ReturnType<typeof sealPlan>>, plan = valid) => {
+      await savePlan(world.kit, plan, seal)
+      return (await pinOf(world))?.plan.workspace_sha256
+    }
+    const seal = await sealPlan(world.kit, valid)
+    const known = seal && { ...seal, workspace_sha256: 'f'.repeat(64) }
+    expect(await hashOf(known)).toBe('f'.repeat(64))
+    expect(await hashOf(known, { ...valid })).toBe(seal?.workspace_sha256)
+    world.kit.secrets.add(['learned-secret-2'])
+    const anew = await hashOf(known)
+    expect(anew).not.toBe('f'.repeat(64))
+    expect(anew).not.toBe(seal?.workspace_sha256)
+  })
+
+  it('does without a hash that cannot be made before, and fails then', async () => {
+    const { world, valid } = await planned()
+    Object.assign(world.workspace, { clone: join(root, 'gone') })
+    expect(await sealPlan(world.kit, valid)).toBeNull()
+    await expect(savePlan(world.kit, valid, null)).rejects.toThrow('ENOENT')
   })
 
   it('names the engine that made the plan, and does without when it is not told', async () => {

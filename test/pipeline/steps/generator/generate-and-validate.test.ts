@@ -202,6 +202,57 @@ describe('generateAndValidate', () => {
     expect(world.workspace.commits).toBe(0)
   })
 
+  it('validates while the commit is pushed, and counts nothing before the push has succeeded', async () => {
+    const world = await steps.world({ scripts })
+    const validated = Promise.withResolvers<void>()
+    world.workspace.commitAndPush = async (onCommitted) => {
+      onCommitted?.('commit-1')
+      await validated.promise
+      throw new Error('the branch is protected')
+    }
+    const validate = async () => {
+      validated.resolve()
+      return good()
+    }
+    await expect(generateAndValidate(world.kit, task([], { validate }))).rejects.toThrow('the branch is protected')
+    expect(plans(world)).toEqual([])
+  })
+
+  it('waits for the push when the validation fails, whose process works in the clone', async () => {
+    const world = await steps.world({ scripts })
+    const order: string[] = []
+    const failing = Promise.withResolvers<void>()
+    world.workspace.commitAndPush = async (onCommitted) => {
+      onCommitted?.('commit-1')
+      await failing.promise
+      order.push('pushed')
+      return 'commit-1'
+    }
+    const validate = async () => {
+      failing.resolve()
+      throw new Error('the iac service is away')
+    }
+    await expect(generateAndValidate(world.kit, task([], { validate }))).rejects.toThrow('is away')
+    expect(order).toEqual(['pushed'])
+  })
+
+  it('pushes before an import is validated, which writes the state', async () => {
+    const world = await steps.world({ scripts })
+    const order: string[] = []
+    world.workspace.commitAndPush = async (onCommitted) => {
+      onCommitted?.('commit-1')
+      await new Promise((resolve) => setImmediate(resolve))
+      order.push('pushed')
+      return 'commit-1'
+    }
+    const validate = async () => {
+      order.push('validated')
+      return good()
+    }
+    await generateAndValidate(world.kit, task([], { operation: 'import', validate }))
+    expect(order).toEqual(['pushed', 'validated'])
+  })
+
   it('keeps hidden values out of the result', async () => {
     const world = await steps.world({ scripts: { task_complete: done('Uses tok-ABCDEF-123456.') } })
     await world.kit.secrets.learn(parsePlan(changesJson))
