@@ -5,7 +5,7 @@ import { createBareKit } from '../../pipeline/kit/kit.ts'
 import type { BareRun, ModeHandler } from '../../pipeline/kit/run.ts'
 import { runRound } from '../../pipeline/run-round.ts'
 import type { Context } from '../../src/context.ts'
-import { InferenceError, type LlmClient } from '../../src/llm/inference.ts'
+import { InferenceError, type LlmClient, StoppedInference } from '../../src/llm/inference.ts'
 import { createSession, createUser, lapseLease, useVerbs } from '../sessions/fixtures.ts'
 import { allModes, detailOf, fakeFrame, runContext } from './frame.ts'
 
@@ -203,21 +203,25 @@ describe('a budget', () => {
     await earlier
   })
 
-  it('counts searches, and answers that could not be used', async () => {
+  it('counts searches, answers that could not be used, and answers that were stopped on their way', async () => {
     const { llm } = fakeModel()
-    const failing: LlmClient = {
-      ...llm,
-      complete: () =>
-        Promise.reject(new InferenceError('Inference call to m failed: empty', 502, { model: MODEL, usage })),
-    }
+    const used = { model: MODEL, usage }
+    const errors = [
+      new InferenceError('Inference call to m failed: empty', 502, used),
+      new StoppedInference(used, { cause: null }),
+    ]
     const budget = { round: { tokens: 1_000 } }
     const searching: ModeHandler = async (run) => {
       await createBareKit(run).llm.search('tides')
       return { status: 'completed' }
     }
     expect((await play({ llm, budget }, await sessionOf(), searching)).usage).toMatchObject({ input_tokens: 80 })
-    const end = await play({ llm: failing, budget }, await sessionOf(), asking(1))
-    expect(end).toMatchObject({ status: 'failed', usage: { input_tokens: 80, output_tokens: 20, cost_usd: 0.000_275 } })
+    for (const error of errors) {
+      const failing: LlmClient = { ...llm, complete: () => Promise.reject(error) }
+      const end = await play({ llm: failing, budget }, await sessionOf(), asking(1))
+      const counted = { input_tokens: 80, output_tokens: 20, cost_usd: 0.000_275 }
+      expect(end).toMatchObject({ status: 'failed', usage: counted })
+    }
   })
 
   it('of tokens counts models without a price, whose cost is not known', async () => {
