@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { COMPILE_CACHE } from '../../src/runtime/node-tuning.ts'
 import { readSeedPrompts } from '../../src/runtime/prompts.ts'
 import { startCache } from '../cache.ts'
 import { cloudVariables, startCloud } from '../cloud.ts'
@@ -173,7 +174,7 @@ async function startProcesses(options: StackOptions, parts: Parts): Promise<Chil
     const child = startChild({
       name,
       args,
-      env: { ...env, ...variables, ...extra },
+      env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...env, ...variables, ...extra },
       logFolder: join(folder, 'logs'),
       onLine: (line) => options.onLine?.(name, line),
     })

@@ -2,7 +2,11 @@ import module from 'node:module'
 import { join } from 'node:path'
 import v8 from 'node:v8'
 
-const FOLDER = join(import.meta.dirname, '../../node_modules/.cache/compile')
+/**
+ * Where compiled modules are kept. Processes get it as `NODE_COMPILE_CACHE` too: then also their entry comes from there,
+ * and Node need not load its compiler of TypeScript, which takes 18 MB.
+ */
+export const COMPILE_CACHE = join(import.meta.dirname, '../../node_modules/.cache/compile')
 
 /**
  * Tunes Node for a server; does nothing on other runtimes.
@@ -13,7 +17,7 @@ const FOLDER = join(import.meta.dirname, '../../node_modules/.cache/compile')
  */
 export function tuneNode(): void {
   if (!isNode()) return
-  module.enableCompileCache(FOLDER)
+  module.enableCompileCache(COMPILE_CACHE)
   v8.setFlagsFromString('--semi-space-growth-factor=1')
 }
 
