@@ -14,6 +14,8 @@ const MAX_PACKS = 20
 /** A mirror that has grown to so many times its first size is made anew, because most of it is no longer used. */
 const MAX_GROWTH = 2
 const NEW = '.new-'
+/** A generation that is still being written after so long belongs to a worker that died. */
+const UNFINISHED_MS = 3_600_000
 
 /** What a mirror knows beside the objects. */
 interface Facts {
@@ -135,10 +137,20 @@ export async function keepMirror(
     if (isWorthIt) await rename(made, join(folder, `${String(Date.now()).padStart(15, '0')}.${bytes}.${randomUUID()}`))
     else await rm(made, { recursive: true, force: true })
     for (const { path } of old) await rm(path, { recursive: true, force: true })
+    await removeUnfinished(folder)
     await removeOldest(paths, most)
   } catch (error) {
     git.signal?.throwIfAborted()
     log.warn('what was fetched of a repository could not be kept', { reason: error })
+  }
+}
+
+/** Removes what workers left that died while they wrote a generation. */
+async function removeUnfinished(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name)
+    const begun = name.startsWith(NEW) ? await stat(path).catch(() => null) : null
+    if (begun && Date.now() - begun.mtimeMs > UNFINISHED_MS) await rm(path, { recursive: true, force: true })
   }
 }
 

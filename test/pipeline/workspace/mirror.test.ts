@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { startOnce } from '../../helpers/start-once.ts'
@@ -126,6 +126,26 @@ describe('a mirror', () => {
     await none.start()
     expect(await readdir(join(none.config.paths.git_folder))).not.toContain('mirrors')
     await none.close()
+  })
+
+  it('that a worker did not finish before it died is removed an hour later', async () => {
+    const { uri, workspace } = await site.start({}, { 'main.tf': 'a' })
+    await workspace.dispose()
+    const anHourAgo = new Date(Date.now() - 3_700_000)
+    for (const folder of await readdir(mirrors())) {
+      await mkdir(join(mirrors(), folder, '.new-old'))
+      await utimes(join(mirrors(), folder, '.new-old'), anHourAgo, anHourAgo)
+      await mkdir(join(mirrors(), folder, '.new-young'))
+    }
+    await commit(uri, { 'main.tf': 'b' })
+    await (await open(uri)).workspace.dispose()
+    const names = await generations()
+    const folders = (await readdir(mirrors())).length
+    expect(names.filter((name) => name === '.new-old')).toHaveLength(folders - 1)
+    expect(names.filter((name) => name === '.new-young')).toHaveLength(folders)
+    for (const folder of await readdir(mirrors()))
+      for (const name of ['.new-old', '.new-young'])
+        await rm(join(mirrors(), folder, name), { recursive: true, force: true })
   })
 
   it('that was used longest ago leaves when all are over the limit', async () => {
