@@ -316,6 +316,34 @@ describe('an answer that goes wrong', () => {
   })
 })
 
+describe('the stream of OpenRouter', () => {
+  const outside = interceptRequests()
+
+  it('brings thoughts in pieces, which go back as one', async () => {
+    const thought = (more: object) =>
+      chunk({ reasoning_details: [{ type: 'reasoning.text', index: 0, format: 'f', text: null, ...more }] })
+    const sealed = { type: 'reasoning.encrypted', index: 1, data: 'abc' }
+    const events = [
+      thought({ text: 'Let me ' }),
+      thought({ text: 'look.' }),
+      thought({ signature: 'signed' }),
+      chunk({ reasoning_details: [sealed] }),
+      chunk({ content: 'Done.' }, 'stop'),
+    ]
+    const url = 'https://openrouter.ai/api/v1/chat/completions'
+    outside.use(http.post(url, () => streamed(Buffer.from(events.join('')))))
+    const llm = interceptedLlm({ model: 'openrouter/m', credentials: { OPENROUTER_API_KEY: 'key-of-mine' } })
+    const { text, carry } = await llm.complete({ role: 'main', messages: [{ role: 'user', content: 'hi' }] })
+    expect(text).toBe('Done.')
+    expect(carry?.data).toEqual({
+      reasoning_details: [
+        { type: 'reasoning.text', index: 0, format: 'f', text: 'Let me look.', signature: 'signed' },
+        sealed,
+      ],
+    })
+  })
+})
+
 describe('the binary stream of Bedrock', () => {
   const outside = interceptRequests()
   const credentials = { AWS_BEARER_TOKEN_BEDROCK: 'key-of-mine' }
