@@ -5,8 +5,8 @@ import { AttackOutcomes } from './test/suites/security/outcomes.ts'
 const { CI = '', REDIS_INSTALLATION, AZURITE, WORLD_PART } = process.env
 const IN_CI = CI !== '' && CI !== 'false'
 
-/** One round of every mode. `npm test` runs them as well, because they show soonest that the parts fit. */
-const ROUNDS = 'test/suites/modes/{apply,drift,generate,import}.test.ts'
+/** Rounds that `npm test` runs as well, because they show soonest that the parts fit. Imports take longest. */
+const ROUNDS = 'test/suites/modes/{apply,drift,generate}.test.ts'
 
 /**
  * A set of files that `--project <name>` selects. Every test file belongs to exactly one project, so a bare
