@@ -100,7 +100,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'src/sessions',
-    holds: 'finding, lists, details and pull requests of sessions',
+    holds: 'finding, lists, details and pull requests of sessions; which old ones may be removed',
     imports: [
       ...['config', 'src/base', 'src/data', 'src/services', 'src/repository', 'src/plan', 'src/context.ts'],
       ...['src/saved-plans', 'src/access/audit', 'src/rounds'],
@@ -145,7 +145,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'pipeline/workspace',
-    holds: 'git and disk of a run',
+    holds: 'git and disk of a run; what is kept of repositories between runs',
     imports: [
       ...['config', 'src/base', 'src/repository', 'src/plan', 'src/rounds', 'src/sessions', 'src/agent'],
       ...['src/runtime/fetch.ts', 'src/runtime/files.ts', 'src/runtime/run-process.ts'],
@@ -156,7 +156,7 @@ export const ROOMS: readonly Room[] = [
     name: 'pipeline',
     paths: ['pipeline', 'pipeline/modes', 'pipeline/steps', 'pipeline/tools', 'pipeline/kit'],
     holds:
-      'the worker: claims rounds and runs them; one file a mode, its steps, the tools offered to a model, and what steps share; `main.ts` starts it',
+      'the worker: claims rounds and runs them, and removes what is old; one file a mode, its steps, the tools offered to a model, and what steps share; `main.ts` starts it',
     imports: ['config', 'src/*', '!src/access', '!src/runtime', 'src/access/audit', 'pipeline/workspace'],
     entries: ['pipeline/main.ts', 'pipeline/start.ts'],
   },
