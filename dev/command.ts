@@ -42,7 +42,7 @@ export function positive(name: string, given: string | undefined): number | null
 
 /**
  * Runs a command with the arguments of this process and sets the exit code: the result of `run`, 2 for wrong arguments,
- * 1 for any other error, whose text is printed.
+ * 1 for any other error, whose text is printed. Returns when all output was read, so that the process may end at once.
  * @param name as it is typed, for example `npm run demo`
  * @param run returns null when only the help was requested
  */
@@ -60,7 +60,15 @@ export async function runCommand(
     if (!(error instanceof UsageError)) return 1
     console.error(`${name} -- --help lists the options.`)
     return 2
+  } finally {
+    await writtenOut()
   }
+}
+
+/** Waits until a reader has taken what was written: the exit of the process drops what still waits for a slow one. */
+async function writtenOut(): Promise<void> {
+  for (const stream of [process.stdout, process.stderr])
+    await new Promise<void>((done) => stream.write('', () => done()))
 }
 
 /** Handles SIGINT, SIGTERM and SIGHUP (closed terminal). The exit code is that of an interrupted command. */
