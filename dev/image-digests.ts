@@ -21,7 +21,7 @@ const NAMED = /(?:^\s*image: |_IMAGE=)([\w./-]+(?::\d+)?(?:\/[\w./-]+)*:[\w.-]+)
 export const imagesIn = (text: string): Image[] =>
   [...text.matchAll(NAMED)]
     .map(([, name = '', pinned = null]) => ({ name, pinned }))
-    .filter(({ name }) => name !== 'platform:local')
+    .filter(({ name }) => !name.endsWith(':local'))
 
 const TYPES = [
   'application/vnd.oci.image.index.v1+json',

@@ -13,6 +13,7 @@ export type Child = ReturnType<typeof startChild>
 
 export function startChild(options: {
   name: string
+  command: string
   args: string[]
   env: Record<string, string | undefined>
   /** Folder for logs. The whole output goes to `<logFolder>/<name>.log`. */
@@ -23,7 +24,7 @@ export function startChild(options: {
   mkdirSync(options.logFolder, { recursive: true })
   const log = createWriteStream(join(options.logFolder, `${name}.log`), { mode: 0o600 })
   log.on('error', () => {})
-  const process_ = spawn(process.execPath, options.args, {
+  const process_ = spawn(options.command, options.args, {
     cwd: PROJECT_ROOT,
     env: options.env,
     detached: true,

@@ -39,9 +39,20 @@ export interface StackOptions {
   onLine?: (name: LogSource, line: string) => void
   /** Work that must end before the core starts, for example the build of the console. It must not reject. */
   before_core?: Promise<unknown>
+  /** Runs core, worker and iac service in another way than as processes of this checkout, for example from images. */
+  launch?: Launch
   /** Aborts the start and stops what was started. */
   signal?: AbortSignal
 }
+
+interface Command {
+  command: string
+  args: string[]
+  env: Record<string, string | undefined>
+}
+
+/** Returns the command in place of one of this checkout. It has to stay in the foreground and obey SIGTERM. */
+type Launch = (name: keyof typeof LIMITS_MS, own: Command) => Promise<Command>
 
 export type Stack = Awaited<ReturnType<typeof startStack>>
 
@@ -83,7 +94,7 @@ export async function startStack(options: StackOptions) {
       /** Null when a real model is used. */
       scripted_model: model,
       gitCredentials: embedded.git_host && { user: GIT_USER, token: secrets.git_token },
-      children: processes.map(({ name, pid }) => ({ name, pid })),
+      children: processes.map(({ name, pid, ended }) => ({ name, pid, ended })),
       /** Resolves with a text when a process of the stack has ended by itself and all others were stopped. */
       failed: firstDeath(database ? [...processes, database] : processes, stop),
       stop: (): Promise<void> => stop(),
@@ -170,11 +181,12 @@ async function startProcesses(options: StackOptions, parts: Parts): Promise<Chil
   const home = join(folder, 'home')
   for (const path of [home, join(folder, 'workspaces')]) await mkdir(path, { recursive: true })
   const started: Child[] = []
-  const start = (name: keyof typeof LIMITS_MS, args: string[], extra: Record<string, string | undefined>) => {
+  const launch: Launch = options.launch ?? (async (_, own) => own)
+  const start = async (name: keyof typeof LIMITS_MS, args: string[], extra: Record<string, string | undefined>) => {
+    const own = { NODE_COMPILE_CACHE: COMPILE_CACHE, ...env, ...variables, ...extra }
     const child = startChild({
       name,
-      args,
-      env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...env, ...variables, ...extra },
+      ...(await launch(name, { command: process.execPath, args, env: own })),
       logFolder: join(folder, 'logs'),
       onLine: (line) => options.onLine?.(name, line),
     })
@@ -189,7 +201,7 @@ async function startProcesses(options: StackOptions, parts: Parts): Promise<Chil
     await Promise.all(stop(['iac']))
   })
   const main = (path: string) => join(PROJECT_ROOT, path)
-  const iac = start('iac', [main('sidecars/main.ts'), 'iac'], {
+  const iac = await start('iac', [main('sidecars/main.ts'), 'iac'], {
     PLATFORM_PORT: new URL(embedded.iacUrl).port,
     IAC_DATA_DIR: join(folder, 'iac'),
     IAC_WORKSPACE_ROOT: join(folder, 'workspaces'),
@@ -199,9 +211,9 @@ async function startProcesses(options: StackOptions, parts: Parts): Promise<Chil
     ...(options.emulator_url && { AWS_ENDPOINT_URL: options.emulator_url }),
   })
   // The worker writes its own git settings, which must not be written to the operator's home.
-  const worker = start('worker', [...HEAP_FLAGS, main('pipeline/main.ts')], { HOME: home })
+  const worker = await start('worker', [...HEAP_FLAGS, main('pipeline/main.ts')], { HOME: home })
   await options.before_core
-  const core = start('core', [...HEAP_FLAGS, main('routes/main.ts')], { PLATFORM_PORT: String(parts.port) })
+  const core = await start('core', [...HEAP_FLAGS, main('routes/main.ts')], { PLATFORM_PORT: String(parts.port) })
   await Promise.all([
     answers(iac, `${embedded.iacUrl}/healthz`, options.signal),
     withinLimit(worker, worker.lineWith('"worker ready"'), options.signal),

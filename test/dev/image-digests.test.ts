@@ -23,7 +23,7 @@ it('finds the images of both files, and not the one that is built here', () => {
   const text = [
     `ARG NODE_IMAGE=node:24.1.0-slim@${A}`,
     `#   --build-arg ENGINE_IMAGE=ghcr.io/opentofu/opentofu:1.2.3-minimal --build-arg ENGINE_PATH=/x`,
-    '    image: platform:local',
+    '    image: platform-core:local',
     '    image: redis:8.0.3',
     '',
   ].join('\n')

@@ -8,6 +8,11 @@ const compose = readCompose(text)
 const services = Object.entries(compose.services)
 const names = services.map(([name]) => name)
 
+/** Targets of the Dockerfile for the project's processes. */
+const BUILT: Record<string, string> = {
+  ...{ core: 'core', worker: 'worker', iac: 'iac' },
+  ...{ authz: 'sidecars', mapping: 'sidecars', notifications: 'sidecars' },
+}
 /** Users of the project's processes. Every other image has its own. */
 const USERS: Record<string, string> = {
   core: '10001:10000',
@@ -30,7 +35,7 @@ const mountsOf = (volume: string) =>
   services.flatMap(([name, { volumes }]) =>
     volumes.filter((mount) => mount.startsWith(`${volume}:`)).map((mount) => `${name} ${mount}`),
   )
-const commandOf = ({ command }: ComposeService) => [command ?? []].flat().join(' ')
+const commandOf = ({ entrypoint = [], command = [] }: ComposeService) => [entrypoint, command].flat().join(' ')
 
 /** Returns the form in compose.yaml of a variable that must not be blank in .env. */
 const required = (name: string) => `\${${name}:?}`
@@ -91,8 +96,16 @@ attack(GROUP, 'a folder of one process that another one mounts', async () => {
 })
 
 attack(GROUP, 'files that the worker or the iac service makes for everybody', async () => {
-  for (const name of ['worker', 'iac'])
-    expect(commandOf(compose.services[name] as ComposeService)).toMatch(/^sh -c umask 0007 && exec node /)
+  const dockerfile = await readShipped('Dockerfile')
+  for (const name of ['worker', 'iac']) {
+    expect(commandOf(compose.services[name] as ComposeService)).toBe('')
+    const [, rest = ''] = dockerfile.split(` AS ${name}\n`)
+    const entry = rest
+      .slice(0, rest.indexOf('\nFROM '))
+      .split('\n')
+      .find((line) => line.startsWith('ENTRYPOINT'))
+    expect([name, entry]).toEqual([name, expect.stringMatching(/^ENTRYPOINT \["sh", "-c", "umask 0007 && exec node /)])
+  }
   return 'both run with the umask 0007: the group of the two has access, nobody else'
 })
 
@@ -121,7 +134,7 @@ attack(GROUP, 'a prompt registry that anybody may write to', async () => {
 
 attack(GROUP, 'a secret that is blank or has a value of its own in the file', async () => {
   const fromFile = new Set<string>()
-  for (const [name, { environment = {}, command }] of services)
+  for (const [name, { environment = {}, entrypoint }] of services)
     for (const [variable, value] of Object.entries(environment)) {
       if (!/PASSWORD|SECRET|TOKEN|_KEY|CLI_AUTH$|_URL$/.test(variable) || value === null) continue
       const sources = [...value.matchAll(/\$\{(\w+)(:\?|:-)\}/g)]
@@ -130,7 +143,7 @@ attack(GROUP, 'a secret that is blank or has a value of its own in the file', as
       if (rule === ':?') fromFile.add(source)
       // A webhook may be absent. A sidecar with a blank token must not start.
       else if (variable !== 'CHAT_WEBHOOK_URL')
-        expect([command].flat().join(' ')).toContain(`: "$\${${source}:?}" && exec `)
+        expect([entrypoint].flat().join(' ')).toContain(`: "$\${${source}:?}" && exec `)
     }
   const example = await readShipped('.env.example')
   for (const source of fromFile) expect(example).toMatch(new RegExp(`^${source}=$`, 'm'))
@@ -140,10 +153,11 @@ attack(GROUP, 'a secret that is blank or has a value of its own in the file', as
 
 attack(GROUP, 'an image that somebody replaces under its name', async () => {
   for (const [name, { image, build, pull_policy }] of services)
-    expect([name, build === undefined ? isPinned(image) || image === BY_TAG : pull_policy === 'build']).toEqual([
-      name,
-      true,
-    ])
+    if (build === undefined) expect([name, isPinned(image) || image === BY_TAG]).toEqual([name, true])
+    else
+      expect([name, build.target, image, pull_policy]).toEqual([
+        ...[name, BUILT[name], `platform-${BUILT[name]}:local`, 'build'],
+      ])
   const digest = `sha256:${'a'.repeat(64)}`
   for (const image of ['postgres:18.4', `postgres:18@${digest}`, `redis@${digest}`, 'rustfs/rustfs:1.0.0@sha256:12'])
     expect([image, isPinned(image)]).toEqual([image, false])

@@ -9,18 +9,24 @@ const instructions = dockerfile
   .split('\n')
   .filter((line) => /^[A-Z]/.test(line))
   .map((line) => ({ name: line.slice(0, line.indexOf(' ')), rest: line.slice(line.indexOf(' ') + 1).trim() }))
+/** Returns the instructions of a stage, beginning with its FROM. */
+function stage(name: string) {
+  const start = instructions.findIndex((line) => line.name === 'FROM' && line.rest.endsWith(` AS ${name}`))
+  const length = instructions.slice(start + 1).findIndex((line) => line.name === 'FROM')
+  return instructions.slice(start, length === -1 ? undefined : start + 1 + length)
+}
+const TARGETS = ['core', 'core-deno', 'core-bun', 'worker', 'iac', 'sidecars']
 const all = (name: string) => instructions.filter((instruction) => instruction.name === name).map(({ rest }) => rest)
 
 attack(GROUP, 'a base image that somebody replaces under its name', async () => {
   const { devDependencies } = JSON.parse(await readShipped('package.json')) as { devDependencies: { node: string } }
-  expect(all('FROM').map((image) => image.replace(/^\$\{(\w+)\}/, '$1'))).toEqual([
-    'ENGINE_IMAGE AS engine',
-    'NODE_IMAGE AS dependencies',
-    'NODE_IMAGE AS console',
-    'NODE_IMAGE',
-  ])
-  const [engine, base, ...others] = all('ARG').filter((argument) => /^\w+_IMAGE/.test(argument))
+  const stages = all('FROM').map((stage) => stage.replace(/^--platform=\S+ /, '').split(' AS '))
+  const own = stages.map(([, name]) => name)
+  const from = new Set(stages.map(([image]) => image).filter((image) => !own.includes(image)))
+  expect([...from].sort()).toEqual(['${BUILD_IMAGE}', '${ENGINE_IMAGE}', '${NODE_IMAGE}', 'scratch'])
+  const [engine, base, build, ...others] = all('ARG').filter((argument) => /^\w+_IMAGE/.test(argument))
   expect(others).toEqual([])
+  expect(build).toBe('BUILD_IMAGE=${NODE_IMAGE}')
   expect(engine).toMatch(/^ENGINE_IMAGE=[a-z/]+:\d+\.\d+\.\d+@sha256:[0-9a-f]{64}$/)
   expect(base?.split('@')).toEqual([
     `NODE_IMAGE=node:${devDependencies.node}-bookworm-slim`,
@@ -55,10 +61,17 @@ attack(GROUP, 'a package that runs a script of its own when it is installed', as
 })
 
 attack(GROUP, 'a process of the image that is root', async () => {
-  expect(all('USER')).toEqual(['10001:10000'])
   const users = [...dockerfile.matchAll(/\b(core|worker|iac|sidecar):(\d+)/g)].map(([, name, id]) => `${name} ${id}`)
   expect(users).toEqual(['core 10001', 'worker 10002', 'iac 10003', 'sidecar 10004'])
-  return 'the image starts as user 10001; every process has one of its own'
+  expect(TARGETS.map((name) => [name, stage(name).find((line) => line.name === 'USER')?.rest])).toEqual([
+    ['core', '10001:10000'],
+    ['core-deno', '10001:10000'],
+    ['core-bun', '10001:10000'],
+    ['worker', '10002:10000'],
+    ['iac', '10003:10000'],
+    ['sidecars', '10004:10000'],
+  ])
+  return 'every image starts as a user of its own'
 })
 
 attack(GROUP, 'a folder of the image that a process may write and another one reads', async () => {
@@ -66,6 +79,7 @@ attack(GROUP, 'a folder of the image that a process may write and another one re
   expect(folders.map(([, owner, group, mode, path]) => `${path} ${owner}:${group} ${mode}`)).toEqual([
     '/workspaces worker:platform 2770',
     '/git worker:platform 0700',
+    '/workspaces worker:platform 2770',
     '/data iac:platform 0700',
     '/roles sidecar:platform 0700',
   ])
@@ -74,17 +88,21 @@ attack(GROUP, 'a folder of the image that a process may write and another one re
   return 'only /workspaces is open to the group'
 })
 
-test('of the console the image has the built files alone, and no packages that only build it', () => {
-  expect(all('RUN').filter((line) => line.startsWith('npm'))).toEqual([
-    'npm ci --omit=dev --ignore-scripts --no-audit --no-fund',
-    'npm ci --ignore-scripts --no-audit --no-fund',
-  ])
-  const last = instructions.slice(instructions.findLastIndex(({ name }) => name === 'FROM'))
-  const copied = last.filter(({ name, rest }) => name === 'COPY' && /console|node_modules/.test(rest))
-  expect(copied.map(({ rest }) => rest)).toEqual([
-    '--from=dependencies /app/node_modules node_modules',
-    '--from=console /app/console/dist console/dist',
-  ])
+test('the images have no lower layer, and of the build only what was assembled for them', () => {
+  for (const name of TARGETS) {
+    expect([name, stage(name)[0]?.rest]).toEqual([name, `image AS ${name}`])
+    const copied = stage(name).filter((line) => line.name === 'COPY')
+    for (const { rest } of copied)
+      expect([name, rest]).toEqual([
+        name,
+        expect.stringMatching(
+          /^--from=(system[\w-]* \/ \/|build \/out\/\S+ \S+|runtimes \/runtimes\/(deno|bun) \S+|engine \$\{ENGINE_PATH\} \S+)$/,
+        ),
+      ])
+    expect(copied.map(({ rest }) => rest)).toContain(`--from=build /out/${name}/node_modules node_modules`)
+    expect(stage(name).filter((line) => line.name === 'RUN')).toEqual([])
+  }
+  expect(stage('image')[0]?.rest).toBe('scratch AS image')
 })
 
 test('the image can be built with either engine, in the release that the tests run on', async () => {
@@ -99,7 +117,7 @@ test('the image can be built with either engine, in the release that the tests r
 })
 
 test('the image has what the sandbox of engine commands needs', () => {
-  const packages = all('RUN').find((line) => line.includes('apt-get install')) ?? ''
+  const packages = stage('system-iac').find(({ rest }) => rest.includes('apt-get install'))?.rest ?? ''
   for (const name of ['bubblewrap', 'passt', 'iproute2', 'util-linux']) expect(packages).toContain(` ${name} `)
 })
 

@@ -11,9 +11,10 @@ const command = v.optional(v.union([v.string(), texts]))
 /** The checked keys of a service. A new key has to be listed and checked before it is allowed. */
 const serviceSchema = v.strictObject({
   image: v.string(),
-  build: v.optional(v.string()),
+  build: v.optional(v.strictObject({ context: v.literal('.'), target: v.string() })),
   pull_policy: v.optional(v.string()),
   user: v.string(),
+  entrypoint: command,
   command,
   environment: v.optional(v.record(v.string(), v.nullable(v.string()))),
   init: v.literal(true),
