@@ -31,13 +31,14 @@ export async function drift(kit: Kit): Promise<Outcome> {
   await status.say('filtering', run.round.query)
   // The files are read before init adds some.
   await kit.survey.look()
-  const ahead = initialiseAhead(kit)
+  const { max_drift_reports: maxIterations } = run.context.config.orchestration
+  const ahead = maxIterations > 0 ? initialiseAhead(kit) : null
   let composing: Promise<unknown> = Promise.resolve()
   try {
     const scope = run.round.is_partial ? await findRequestedScope(kit) : { targets: [] }
     if ('declined' in scope) return decline(run, scope.declined)
     // Reading the drift repeats an init that failed, and needs no conventions.
-    const initialised = Promise.allSettled([ahead.take()])
+    const initialised = Promise.allSettled([ahead?.take()])
     const conventions = composePrompts(kit, initialised)
     composing = Promise.allSettled([conventions])
     await initialised
@@ -47,13 +48,13 @@ export async function drift(kit: Kit): Promise<Outcome> {
       filterSessionChanges: false,
       ...(run.round.is_partial && { request: kit.secrets.text(run.round.query) }),
       conventions,
-      maxIterations: run.context.config.orchestration.max_drift_reports,
+      maxIterations,
     }).finally(() => keepTurn(kit))
     await writeDriftReport(kit, result, await run.workspace.changedFiles(before))
     return { status: 'completed' }
   } finally {
     await composing
-    await ahead.settle()
+    await ahead?.settle()
   }
 }
 

@@ -9,8 +9,6 @@ export interface ChaosModel {
   hold(chains: readonly string[]): void
   /** Lists the chains with a request that is never answered. */
   held(): string[]
-  /** Number of requests that were answered. */
-  answered(): number
   close(): Promise<void>
 }
 
@@ -19,7 +17,6 @@ export async function startChaosModel(scripts: Record<string, Script>): Promise<
   const llm = scriptedLlm(scripts)
   let holding = new Set<string>()
   const held: string[] = []
-  let answered = 0
   const server: ModelServer = await startModelServer(async (body) => {
     const request = requestOf(body)
     const chain = request.tools?.at(-1)?.name ?? 'status'
@@ -28,7 +25,6 @@ export async function startChaosModel(scripts: Record<string, Script>): Promise<
       return 'hang'
     }
     const { text: said, tool_calls } = await llm.complete(request)
-    answered++
     return tool_calls.length === 0
       ? text(said)
       : toolCalls(...tool_calls.map((call): [string, string] => [call.name, call.arguments]))
@@ -40,7 +36,6 @@ export async function startChaosModel(scripts: Record<string, Script>): Promise<
       held.length = 0
     },
     held: () => [...held].sort(),
-    answered: () => answered,
     close: () => server.close(),
   }
 }

@@ -143,8 +143,8 @@ const startsAll = (worker: LoggingProcess, uuids: readonly string[]) =>
     )
   })
 
-/** Blocks writes to the table, but not reads, until it is released. */
-export async function lockTable({ database }: Stack, table: string): Promise<{ release(): Promise<void> }> {
+/** Blocks writes to the table, but not reads. */
+async function lockTable({ database }: Stack, table: string): Promise<{ release(): Promise<void> }> {
   const locked = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
   const done = database.sql
