@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { badGateway, badRequest, internal, type PlatformError, REPOSITORY_UNREACHABLE } from '../../src/base/errors.ts'
+import { allInOrder } from '../../src/base/gate.ts'
 import type { Logger } from '../../src/base/log.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { listChanges } from './change-budget.ts'
@@ -29,15 +30,21 @@ interface BranchOptions {
 }
 
 /**
- * Checks out the session branch and makes sure that the remote has it. After an interrupted or cancelled round, starts
+ * Checks out the session branch and begins to make sure that the remote has it. After an interrupted or cancelled round, starts
  * from the commit at the end of the last round that counts. For a preview nothing is pushed: a missing branch starts at
  * the default branch, in the clone only. Errors: 502 when the remote cannot be reached, 500 with git's text when the
  * branch cannot be moved, 422 for a repository over the limits.
- * @returns the commit that is checked out, and notes for the result of the round
+ * @returns the commit that is checked out, notes for the result of the round, and the push, which has begun: it must be
+ * awaited, and rejects with 500 and git's text
  */
-export async function checkOutBranch(git: Git, options: BranchOptions): Promise<{ base: string; notes: string[] }> {
+export async function checkOutBranch(
+  git: Git,
+  options: BranchOptions,
+): Promise<{ base: string; notes: string[]; pushed: Promise<void> }> {
   const { branch, defaultBranch, round } = options
-  if (branch === defaultBranch) return { base: await checkOut(git, 'HEAD', ['reset', '--quiet', '--hard']), notes: [] }
+  const pushed = Promise.resolve()
+  if (branch === defaultBranch)
+    return { base: await checkOut(git, 'HEAD', ['reset', '--quiet', '--hard']), notes: [], pushed }
   const isNew = round.number === 1 && round.attempt === 1 && round.base_commit === null
   const tip = isNew ? null : await fetchBranch(git, options)
   const target = tip === null ? null : await findStart(git, options, tip)
@@ -45,11 +52,12 @@ export async function checkOutBranch(git: Git, options: BranchOptions): Promise<
   const commit = await checkOut(git, start, ['checkout', '--quiet', '-B', branch, start])
   // The lease names the commit read from the remote, so that a branch pushed meanwhile is never overwritten.
   const notes = tip === null && round.base_commit !== null ? [branchDeleted(branch, round.base_commit)] : []
-  if (round.preview) return { base: commit, notes }
-  if (target === null || target !== tip) await push(git, { branch, lease: tip ?? '' })
+  if (round.preview) return { base: commit, notes, pushed }
   // A repository that was archived since the last round is told before the work, not after it.
-  else await push(git, { branch, onlyAsks: true })
-  return { base: commit, notes }
+  const isKept = target !== null && target === tip
+  const pushing = push(git, { branch, ...(isKept ? { onlyAsks: true } : { lease: tip ?? '' }) })
+  pushing.catch(() => {})
+  return { base: commit, notes, pushed: pushing }
 }
 
 const branchDeleted = (branch: string, commit: string): string =>
@@ -158,16 +166,18 @@ const COMMIT_MESSAGE = 'Platform changes'
 /** Does what `Workspace.commitAndPush` says. Errors: 500 with git's text or a forbidden path. */
 export async function commitAndPush(
   checkout: Checkout,
-  onCommitted: (commit: string) => void = () => {},
+  onCommitted?: (commit: string) => void,
+  ready?: Promise<unknown>,
 ): Promise<string> {
   const { git, branch } = checkout
   await stageChanges(checkout)
   const staged = await git.local(['diff', '--cached', '--quiet', '--no-ext-diff'])
   if (staged.code === 0) return await readHead(checkout)
+  checkout.head = null
   await git.run(['commit', '--quiet', '--no-verify', `--message=${COMMIT_MESSAGE}`])
-  await assertPushable(checkout)
-  const commit = await readHead(checkout)
-  onCommitted(commit)
+  const [, commit] = await allInOrder([assertPushable(checkout), readHead(checkout)])
+  onCommitted?.(commit)
+  await ready
   await push(git, { branch })
   return commit
 }
@@ -222,9 +232,11 @@ export async function restoreFiles(checkout: Checkout, commit: string): Promise<
   await git.run(args)
 }
 
-/** Reads the commit id of the branch head. */
-export const readHead = async ({ git }: Checkout): Promise<string> =>
-  (await git.run(['rev-parse', '--verify', 'HEAD'])).trim()
+/** Returns the commit id of the branch head, which only a commit of this run moves. */
+export async function readHead(checkout: Checkout): Promise<string> {
+  checkout.head ??= (await checkout.git.run(['rev-parse', '--verify', 'HEAD'])).trim()
+  return checkout.head
+}
 
 /** Returns a fingerprint of the work tree: hexadecimal SHA-256 of git's status with branch and untracked files. */
 export async function computeRevision({ git, paths }: Checkout): Promise<string> {

@@ -11,9 +11,10 @@ import { tokenRefused } from '../../../src/repository/sign-in.ts'
 import { type ProcessOutput, runProcess } from '../../../src/runtime/run-process.ts'
 import { readLastAnswer, traceTo } from './last-answer.ts'
 import type { GitPlace } from './place.ts'
+import { rememberReadings } from './remembered.ts'
 import { createGitEnvironment } from './settings.ts'
 
-interface GitOptions {
+export interface GitOptions {
   /** The default is the work tree. */
   cwd?: string
   /** Milliseconds. The default is 300 s. */
@@ -38,15 +39,21 @@ export const createLocalGit =
   (args, options) =>
     runGit(args, { cwd: place.workTree, signal, ...options }, createGitEnvironment(config, place))
 
-/** @param signal ends the commands */
+/**
+ * @param options.signal ends the commands
+ * @param options.isIrrelevant true for names that no listing is asked for; with it, listings of an unchanged clone are
+ * not repeated
+ */
 export function createGit(
   config: GitConfig,
   uri: string,
   place: GitPlace,
-  { resolver, signal }: { resolver: HostResolver; signal?: AbortSignal },
+  options: { resolver: HostResolver; signal?: AbortSignal; isIrrelevant?: (name: string) => boolean },
 ) {
+  const { resolver, signal, isIrrelevant } = options
   const url = remoteUrl(config, uri)
-  const local = createLocalGit(config, place, signal)
+  const plain = createLocalGit(config, place, signal)
+  const local = isIrrelevant ? rememberReadings(plain, place, isIrrelevant) : plain
   // Where the repository is, if its host has moved it.
   let current = url
   return {

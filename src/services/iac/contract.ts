@@ -83,7 +83,10 @@ export interface IacClient {
   healthy(signal?: AbortSignal): Promise<boolean>
   /** Reads name and version of the engine; null when the service lacks the optional `GET /v1/engine`. */
   engine(signal?: AbortSignal): Promise<EngineInfo | null>
-  /** Reports whether the service currently announces an addition, which an older version after a restart may not. */
+  /**
+   * Reports whether the service announces an addition: for those that change something or take a token at this moment,
+   * because a service may be an older version after a restart, for the others within the last minute.
+   */
   offers?(
     addition:
       | 'plan_sha256'

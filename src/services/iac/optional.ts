@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { delay, type OutboundResponse } from '../../base/http.ts'
 import { parseExactly } from '../../base/json.ts'
 import { waitUnlessAborted } from '../../base/time.ts'
+import { unexpectedAnswer } from '../ask.ts'
 import {
   AnnouncementSchema,
   CancelledSchema,
@@ -45,7 +46,8 @@ export function createOffers({ call, config }: IacAccess): Offers {
   let announcedUntil = 0
   const read = async () => {
     const response = await call('/v1/engine', { timeoutMs: Math.min(config.timeout * 1000, SHORT_LIMIT_MS) })
-    if (isTransient(response)) throw new Error(`HTTP ${response.status}`)
+    if (isTransient(response))
+      throw unexpectedAnswer('iac', `HTTP ${response.status} to the question for its additions`)
     return new Set(readBody(AnnouncementSchema, response)?.additions)
   }
   return async (addition, signal) => {

@@ -356,4 +356,24 @@ describe('the service itself', () => {
     server.use(http.get(`${ENDPOINT}/v1/engine`, status(500)))
     await expect(iac.offers?.('plan_sha256')).rejects.toMatchObject({ status: 502 })
   })
+
+  it('asks once for additions that change nothing', async () => {
+    const iac = client()
+    let asked = 0
+    const answer = says({ name: 'OpenTofu', version: '1.10.6', additions: ['lock', 'plan_json'] })
+    server.use(http.get(`${ENDPOINT}/v1/engine`, status(500), { once: true }))
+    await expect(iac.offers?.('lock')).rejects.toMatchObject({ status: 502 })
+    server.use(
+      http.get(`${ENDPOINT}/v1/engine`, () => {
+        asked++
+        return answer()
+      }),
+    )
+    expect(await iac.offers?.('lock')).toBe(true)
+    expect(await iac.offers?.('plan_json')).toBe(true)
+    expect(await iac.offers?.('validate_json')).toBe(false)
+    expect(asked).toBe(1)
+    expect(await iac.offers?.('plan_sha256')).toBe(false)
+    expect(asked).toBe(2)
+  })
 })
