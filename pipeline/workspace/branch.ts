@@ -25,6 +25,8 @@ const ASK_TIMEOUT_MS = 20_000
 interface BranchOptions {
   branch: string
   defaultBranch: string
+  /** The commit of the default branch. */
+  defaultCommit: string
   round: ClaimedRound
   log: Logger
 }
@@ -41,7 +43,7 @@ export async function checkOutBranch(
   git: Git,
   options: BranchOptions,
 ): Promise<{ base: string; notes: string[]; pushed: Promise<void> }> {
-  const { branch, defaultBranch, round } = options
+  const { branch, defaultBranch, defaultCommit, round } = options
   const pushed = Promise.resolve()
   if (branch === defaultBranch)
     return { base: await checkOut(git, 'HEAD', ['reset', '--quiet', '--hard']), notes: [], pushed }
@@ -49,7 +51,8 @@ export async function checkOutBranch(
   const tip = isNew ? null : await fetchBranch(git, options)
   const target = tip === null ? null : await findStart(git, options, tip)
   const start = target ?? `refs/remotes/origin/${defaultBranch}`
-  const commit = await checkOut(git, start, ['checkout', '--quiet', '-B', branch, start])
+  const args = ['checkout', '--quiet', '-B', branch, start]
+  const commit = await checkOutCommit(git, target ?? defaultCommit, args)
   // The lease names the commit read from the remote, so that a branch pushed meanwhile is never overwritten.
   const notes = tip === null && round.base_commit !== null ? [branchDeleted(branch, round.base_commit)] : []
   if (round.preview) return { base: commit, notes, pushed }
@@ -65,8 +68,10 @@ const branchDeleted = (branch: string, commit: string): string =>
   `without changes of earlier rounds that were not merged; the last of them is commit ${commit}.`
 
 /** Checks out a commit whose files fit the limits, and returns its id. */
-async function checkOut(git: Git, commit: string, args: string[]): Promise<string> {
-  const id = await parseRevision(git, `${commit}^{commit}`)
+const checkOut = async (git: Git, revision: string, args: string[]): Promise<string> =>
+  await checkOutCommit(git, await parseRevision(git, `${revision}^{commit}`), args)
+
+async function checkOutCommit(git: Git, id: string, args: string[]): Promise<string> {
   await assertTreeFits(git, id)
   await git.run(args)
   return id

@@ -76,9 +76,16 @@ async function checkOut(config: Config, round: ClaimedRound, place: GitPlace, op
   const { uri, branch, root_path } = round.session.workspace
   const isIrrelevant = (name: string) => isNeverPushed(config.paths, name)
   const git = createGit(config.git, uri, place, { resolver, signal, isIrrelevant })
-  const defaultBranch = await fetchRepository(git, config.paths, log)
+  const { branch: defaultBranch, commit: defaultCommit } = await fetchRepository(git, config.paths, log)
   await writeRules(git, config.paths, log)
-  const { base, notes: told, pushed: opened } = await checkOutBranch(git, { branch, defaultBranch, round, log })
+  const {
+    base,
+    notes: told,
+    pushed: opened,
+  } = await checkOutBranch(git, {
+    ...{ branch, defaultBranch, defaultCommit },
+    ...{ round, log },
+  })
   const prepare = async () => {
     const entries = await removeUnsafeEntries(git, root_path, log)
     await writeMarker(place.workTree)
@@ -91,6 +98,7 @@ async function checkOut(config: Config, round: ClaimedRound, place: GitPlace, op
   })
   return {
     opened,
+    isNew: branch !== defaultBranch && base === defaultCommit,
     git,
     iacRoot,
     branch,
@@ -107,8 +115,9 @@ function createWorkspace(checkout: Checkout): Workspace {
   const { directory: gitDirectory, workTree: clone } = git.place
   // Keeping moves the directory away, so its last commit is stored for later calls of `head`.
   let keptHead: string | null = null
-  // The branch only grows during a run, so the merge base stays the same.
-  let base: Promise<string> | null = null
+  // The branch only grows during a run, so the merge base stays the same. One that begins at the default branch has its
+  // first commit there.
+  let base: Promise<string> | null = checkout.isNew ? Promise.resolve(checkout.base) : null
   // Concurrent callers share one search, because git does not fetch into a clone twice at once.
   const findBase = (): Promise<string> => {
     base ??= findMergeBase(checkout).catch((error: unknown) => {

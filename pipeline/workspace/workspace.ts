@@ -70,6 +70,8 @@ export interface Checkout {
   defaultBranch: string
   /** The commit at which the run begins. */
   base: string
+  /** True if the branch begins at the commit of the default branch. */
+  isNew?: boolean
   /** The push of the branch, which has begun. */
   opened?: Promise<void>
   /** The head of the branch, once it was read. */

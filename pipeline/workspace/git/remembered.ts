@@ -7,10 +7,10 @@ import type { GitPlace } from './place.ts'
 
 /** Commands whose result depends on nothing but their arguments, the files, the index and the commits. */
 const READS = ['ls-files', 'diff', 'check-ignore', 'check-attr']
-/** Commands that read objects by their content's name. */
-const READS_OBJECTS = ['cat-file']
+/** Reads objects, whose names are those of their content. */
+const READS_OBJECTS = 'cat-file'
 /** Commands that change neither files nor index nor the branch. */
-const CHANGES_NOTHING = ['rev-parse', 'merge-base', 'ls-tree', 'diff-tree', 'status', 'ls-remote', 'push']
+const CHANGES_NOTHING = ['cat-file', 'rev-parse', 'merge-base', 'ls-tree', 'diff-tree', 'status', 'ls-remote', 'push']
 
 /** A walk over more files costs more than the processes that it saves. */
 const MAX_FILES = 300
@@ -47,7 +47,8 @@ export function rememberReadings(git: LocalGit, place: GitPlace, isIrrelevant: (
   return async (args, options = {}) => {
     const command = args.find((one) => !one.startsWith('-')) ?? ''
     const isRead = READS.includes(command)
-    if (!isRead && !READS_OBJECTS.includes(command)) {
+    const readsObjects = command === READS_OBJECTS && args.includes('--batch')
+    if (!isRead && !readsObjects) {
       if (CHANGES_NOTHING.includes(command)) return await git(args, options)
       known.clear()
       return await git(args, options).finally(() => known.clear())
@@ -72,7 +73,10 @@ export function rememberReadings(git: LocalGit, place: GitPlace, isIrrelevant: (
     }
     const output = await git(args, consume ? { ...options, consume: collect } : options)
     const length = bytes + output.stdout.length + output.stderr.length + input.length
-    if (output.stopped === null && output.code !== null && length <= MAX_RESULT) keep(key, { stamp, output, chunks })
+    // An object that is missing may be fetched.
+    const isMissing = readsObjects && (consume === undefined || Buffer.concat(chunks).includes(' missing\n'))
+    const isWhole = output.stopped === null && output.code !== null && length <= MAX_RESULT
+    if (isWhole && !isMissing) keep(key, { stamp, output, chunks })
     return { ...output }
   }
 }

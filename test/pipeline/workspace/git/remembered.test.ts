@@ -137,3 +137,26 @@ test('reads a clone of many files anew each time', async () => {
   expect(await list()).toHaveLength(320)
   expect(commands).toHaveLength(2)
 })
+
+test('reads an object once, and one that is missing again', async () => {
+  const object = (await git(['rev-parse', 'HEAD:main.tf'])).stdout.trim()
+  const read = async (name: string) => {
+    let text = ''
+    const consume = (chunk: Buffer) => {
+      text += chunk.toString()
+      return true
+    }
+    await git(['cat-file', '--batch'], { input: `${name}\n`, consume })
+    return text
+  }
+  for (let turn = 0; turn < 2; turn++) expect(await read(object)).toContain('locals {}')
+  const later = join(clone, 'later')
+  await writeFile(later, 'fetched later')
+  const missing = (await git(['hash-object', later])).stdout.trim()
+  commands.length = 0
+  expect(await read(missing)).toContain('missing')
+  expect((await git(['cat-file', '-e', missing])).code).not.toBe(0)
+  await git(['hash-object', '-w', later])
+  expect(await read(missing)).toContain('fetched later')
+  expect((await git(['cat-file', '-e', missing])).code).toBe(0)
+})
