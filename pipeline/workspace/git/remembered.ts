@@ -5,12 +5,26 @@ import type { ProcessOutput } from '../../../src/runtime/run-process.ts'
 import type { LocalGit } from './git.ts'
 import type { GitPlace } from './place.ts'
 
-/** Commands whose result depends on nothing but their arguments, the files, the index and the commits. */
-const READS = ['ls-files', 'diff', 'check-ignore', 'check-attr']
+/**
+ * Commands that list and compare, and whose result depends on nothing but their arguments, the files, the index and the
+ * commits. Questions about one path are seldom asked again.
+ */
+const READS = ['ls-files', 'diff']
 /** Reads objects, whose names are those of their content. */
 const READS_OBJECTS = 'cat-file'
 /** Commands that change neither files nor index nor the branch. */
-const CHANGES_NOTHING = ['cat-file', 'rev-parse', 'merge-base', 'ls-tree', 'diff-tree', 'status', 'ls-remote', 'push']
+const CHANGES_NOTHING = [
+  'check-ignore',
+  'check-attr',
+  'cat-file',
+  'rev-parse',
+  'merge-base',
+  'ls-tree',
+  'diff-tree',
+  'status',
+  'ls-remote',
+  'push',
+]
 
 /** A walk over more files costs more than the processes that it saves. */
 const MAX_FILES = 300
@@ -46,10 +60,11 @@ export function rememberReadings(git: LocalGit, place: GitPlace, isIrrelevant: (
   }
   return async (args, options = {}) => {
     const command = args.find((one) => !one.startsWith('-')) ?? ''
-    const isRead = READS.includes(command)
+    const isAboutPaths = args[0] === '--literal-pathspecs'
+    const isRead = READS.includes(command) && !isAboutPaths
     const readsObjects = command === READS_OBJECTS && args.includes('--batch')
     if (!isRead && !readsObjects) {
-      if (CHANGES_NOTHING.includes(command)) return await git(args, options)
+      if (isAboutPaths || CHANGES_NOTHING.includes(command)) return await git(args, options)
       known.clear()
       return await git(args, options).finally(() => known.clear())
     }
