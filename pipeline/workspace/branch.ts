@@ -175,8 +175,11 @@ export async function commitAndPush(
   ready?: Promise<unknown>,
 ): Promise<string> {
   const { git, branch } = checkout
-  await stageChanges(checkout)
-  const staged = await git.local(['diff', '--cached', '--quiet', '--no-ext-diff'])
+  const compare = () => git.local(['diff', '--cached', '--quiet', '--no-ext-diff'])
+  // Usually all is staged already, so that the two questions need not wait for each other.
+  const [changed, before] = await allInOrder([listChanges(checkout), compare()])
+  if (changed.length > 0) await stage(checkout, changed)
+  const staged = changed.length > 0 ? await compare() : before
   if (staged.code === 0) return await readHead(checkout)
   checkout.head = null
   await git.run(['commit', '--quiet', '--no-verify', `--message=${COMMIT_MESSAGE}`])
@@ -190,7 +193,10 @@ export async function commitAndPush(
 /** Stages changes one by one, because `git add` would run git in a repository placed below the clone. */
 export async function stageChanges(checkout: Checkout): Promise<void> {
   const changed = await listChanges(checkout)
-  if (changed.length === 0) return
+  if (changed.length > 0) await stage(checkout, changed)
+}
+
+async function stage(checkout: Checkout, changed: readonly string[]): Promise<void> {
   // Git lists the folder in place of its files, which would be missing from the reviewed change.
   const repository = changed.find((path) => path.endsWith('/'))
   if (repository !== undefined)
