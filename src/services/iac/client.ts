@@ -28,11 +28,6 @@ const ROUTES: Record<IacJobKind, string> = {
 }
 /** Jobs that change infrastructure or state. They are submitted only once, so that no change is repeated. */
 const ONCE_ONLY: readonly IacJobKind[] = ['apply', 'import', 'state_rm']
-/**
- * Additions of which the announcement of a minute ago is not enough: a service that is older since a restart would change
- * something without the check that was asked for, or get a token that it does not expect.
- */
-const ASKED_ANEW: readonly string[] = ['plan_sha256', 'migrate_state', 'state_rm', 'module_credentials']
 const RECONNECT_WAITS_MS = [250, 500, 1000, 2000]
 const NOT_OFFERED = [404, 405, 501]
 
@@ -51,7 +46,8 @@ export function createIacClient(config: IacServiceConfig, deps: { fetch: Fetch; 
   const submit: IacClient['submit'] = async (kind, body, signal) => {
     const waits = ONCE_ONLY.includes(kind) ? [] : RECONNECT_WAITS_MS
     const response = await retryWhileUnreachable(
-      async () => call(ROUTES[kind], { method: 'POST', json: await withoutUnknown(body, offers, signal), signal }),
+      async () =>
+        call(ROUTES[kind], { method: 'POST', json: await withoutUnknown(kind, body, offers, signal), signal }),
       waits,
       signal,
     ).catch((error) => {
@@ -83,13 +79,8 @@ export function createIacClient(config: IacServiceConfig, deps: { fetch: Fetch; 
       return response?.status === 200
     },
     engine: (signal) => askForEngine(call, EngineSchema, signal),
-    offers: async (addition, signal) => {
-      if (!ASKED_ANEW.includes(addition))
-        return await offers(addition, signal).catch((error) => {
-          throw transportFault('iac', error)
-        })
-      return (await askForEngine(call, AnnouncementSchema, signal))?.additions.includes(addition) ?? false
-    },
+    offers: async (addition, signal) =>
+      (await askForEngine(call, AnnouncementSchema, signal))?.additions.includes(addition) ?? false,
   }
 }
 
