@@ -19,8 +19,9 @@ import {
 import { fetchRepository, removeUnsafeEntries, writeMarker, writeRules } from './clone.ts'
 import { findMergeBase, listChangedFiles, readPendingChanges, readRunChanges } from './diff.ts'
 import { isNeverPushed } from './files/engine-files.ts'
-import { createGit } from './git/git.ts'
+import { createGit, type LocalGit } from './git/git.ts'
 import { type GitPlace, preparePlace, removeGitDirectory, removeGitLeftovers } from './git/place.ts'
+import { rememberReadings } from './git/remembered.ts'
 import { keepDirectory, removeLeftovers } from './saved-plans/plan-directory.ts'
 import { readBranchDiff, readChangedVersions } from './versions.ts'
 import type { Checkout, Workspace } from './workspace.ts'
@@ -75,7 +76,8 @@ async function checkOut(config: Config, round: ClaimedRound, place: GitPlace, op
   const { log, signal, resolver = resolveHost } = options
   const { uri, branch, root_path } = round.session.workspace
   const isIrrelevant = (name: string) => isNeverPushed(config.paths, name)
-  const git = createGit(config.git, uri, place, { resolver, signal, isIrrelevant })
+  const wrap = (plain: LocalGit) => rememberReadings(plain, place, isIrrelevant)
+  const git = createGit(config.git, uri, place, { resolver, signal, wrap })
   const { branch: defaultBranch, commit: defaultCommit } = await fetchRepository(git, config.paths, log)
   await writeRules(git, config.paths, log)
   const {

@@ -11,7 +11,6 @@ import { tokenRefused } from '../../../src/repository/sign-in.ts'
 import { type ProcessOutput, runProcess } from '../../../src/runtime/run-process.ts'
 import { readLastAnswer, traceTo } from './last-answer.ts'
 import type { GitPlace } from './place.ts'
-import { rememberReadings } from './remembered.ts'
 import { createGitEnvironment } from './settings.ts'
 
 export interface GitOptions {
@@ -41,19 +40,17 @@ export const createLocalGit =
 
 /**
  * @param options.signal ends the commands
- * @param options.isIrrelevant true for names that no listing is asked for; with it, listings of an unchanged clone are
- * not repeated
+ * @param options.wrap makes the git of local commands from the plain one
  */
 export function createGit(
   config: GitConfig,
   uri: string,
   place: GitPlace,
-  options: { resolver: HostResolver; signal?: AbortSignal; isIrrelevant?: (name: string) => boolean },
+  options: { resolver: HostResolver; signal?: AbortSignal; wrap?: (plain: LocalGit) => LocalGit },
 ) {
-  const { resolver, signal, isIrrelevant } = options
+  const { resolver, signal, wrap = (plain) => plain } = options
   const url = remoteUrl(config, uri)
-  const plain = createLocalGit(config, place, signal)
-  const local = isIrrelevant ? rememberReadings(plain, place, isIrrelevant) : plain
+  const local = wrap(createLocalGit(config, place, signal))
   // Where the repository is, if its host has moved it.
   let current = url
   return {
