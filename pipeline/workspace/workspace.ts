@@ -15,6 +15,12 @@ export interface Workspace {
   /** Sentences about parts of the repository that the clone lacks, for the result of the round. */
   readonly notes?: readonly string[]
   /**
+   * Checks out what the clone lacks at first: all files that neither lie below the engine root nor are used by its code.
+   * Resolves when all are there. Tools of models need not wait, an engine must, and so do the methods below that compare
+   * files. Errors: 500 with git's text; the signal's reason.
+   */
+  complete(): Promise<void>
+  /**
    * Commits and pushes all changes except `isNeverPushed`. Returns the commit of the branch head.
    * @param onCommitted receives a new commit when only its push is left
    * @throws 422 for too many or too large changes; 500 with git's text, or with a path that must not be pushed
