@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { badGateway, internal, REPOSITORY_UNREACHABLE } from '../../src/base/errors.ts'
+import { allInOrder } from '../../src/base/gate.ts'
 import type { Logger } from '../../src/base/log.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { listChanges } from './change-budget.ts'
@@ -12,6 +13,8 @@ const ASK_TIMEOUT_MS = 20_000
 interface BranchOptions {
   branch: string
   defaultBranch: string
+  /** The commit of the default branch. */
+  defaultCommit: string
   round: ClaimedRound
   log: Logger
 }
@@ -22,8 +25,8 @@ export interface Start {
   /** Notes for the result of the round. */
   notes: string[]
   /**
-   * Makes sure that the remote has the session branch at this commit, and may be written at all. Errors: 500 with git's
-   * text.
+   * Makes sure that the remote has the session branch at this commit, and may be written at all. It works in git's
+   * directory until it ends. Errors: 500 with git's text.
    */
   publish(): Promise<void>
 }
@@ -35,14 +38,13 @@ export interface Start {
  * reached, 500 with git's text when the branch cannot be moved.
  */
 export async function startBranch(git: Git, options: BranchOptions): Promise<Start> {
-  const { branch, defaultBranch, round } = options
+  const { branch, defaultBranch, defaultCommit, round } = options
   const nothing = async () => {}
-  if (branch === defaultBranch)
-    return { commit: await parseRevision(git, 'HEAD^{commit}'), notes: [], publish: nothing }
+  if (branch === defaultBranch) return { commit: defaultCommit, notes: [], publish: nothing }
   const isNew = round.number === 1 && round.attempt === 1 && round.base_commit === null
   const tip = isNew ? null : await fetchBranch(git, options)
   const target = tip === null ? null : await findStart(git, options, tip)
-  const commit = await parseRevision(git, `${target ?? `refs/remotes/origin/${defaultBranch}`}^{commit}`)
+  const commit = target ?? defaultCommit
   await git.run(['branch', '--quiet', '--force', '--no-track', '--', branch, commit])
   await git.run(['symbolic-ref', 'HEAD', `refs/heads/${branch}`])
   const notes = tip === null && round.base_commit !== null ? [branchDeleted(branch, round.base_commit)] : []
@@ -99,16 +101,21 @@ const COMMIT_MESSAGE = 'Platform changes'
 /** Does what `Workspace.commitAndPush` says. Errors: 500 with git's text or a forbidden path. */
 export async function commitAndPush(
   checkout: Checkout,
-  onCommitted: (commit: string) => void = () => {},
+  onCommitted?: (commit: string) => void,
+  ready?: Promise<unknown>,
 ): Promise<string> {
   const { git, branch } = checkout
-  await stageChanges(checkout)
-  const staged = await git.local(['diff', '--cached', '--quiet', '--no-ext-diff'])
+  const compare = () => git.local(['diff', '--cached', '--quiet', '--no-ext-diff'])
+  // Usually all is staged already, so that the two questions need not wait for each other.
+  const [changed, before] = await allInOrder([listChanges(checkout), compare()])
+  if (changed.length > 0) await stage(checkout, changed)
+  const staged = changed.length > 0 ? await compare() : before
   if (staged.code === 0) return await readHead(checkout)
+  checkout.head = null
   await git.run(['commit', '--quiet', '--no-verify', `--message=${COMMIT_MESSAGE}`])
-  await assertPushable(checkout)
-  const commit = await readHead(checkout)
-  onCommitted(commit)
+  const [, commit] = await allInOrder([assertPushable(checkout), readHead(checkout)])
+  onCommitted?.(commit)
+  await ready
   await push(git, { branch })
   return commit
 }
@@ -116,7 +123,10 @@ export async function commitAndPush(
 /** Stages changes one by one, because `git add` would run git in a repository placed below the clone. */
 export async function stageChanges(checkout: Checkout): Promise<void> {
   const changed = await listChanges(checkout)
-  if (changed.length === 0) return
+  if (changed.length > 0) await stage(checkout, changed)
+}
+
+async function stage(checkout: Checkout, changed: readonly string[]): Promise<void> {
   // Git lists the folder in place of its files, which would be missing from the reviewed change.
   const repository = changed.find((path) => path.endsWith('/'))
   if (repository !== undefined)
@@ -163,9 +173,11 @@ export async function restoreFiles(checkout: Checkout, commit: string): Promise<
   await git.run(args)
 }
 
-/** Reads the commit id of the branch head. */
-export const readHead = async ({ git }: Checkout): Promise<string> =>
-  (await git.run(['rev-parse', '--verify', 'HEAD'])).trim()
+/** Returns the commit id of the branch head, which only a commit of this run moves. */
+export async function readHead(checkout: Checkout): Promise<string> {
+  checkout.head ??= (await checkout.git.run(['rev-parse', '--verify', 'HEAD'])).trim()
+  return checkout.head
+}
 
 /** Returns a fingerprint of the work tree: hexadecimal SHA-256 of git's status with branch and untracked files. */
 export async function computeRevision({ git, paths }: Checkout): Promise<string> {

@@ -20,8 +20,10 @@ import {
 import { checkOutFiles } from './checkout.ts'
 import { fetchRepository, writeMarker, writeRules } from './clone.ts'
 import { findMergeBase, listChangedFiles, readPendingChanges, readRunChanges } from './diff.ts'
-import { createGit } from './git/git.ts'
+import { isNeverPushed } from './files/engine-files.ts'
+import { createGit, type LocalGit } from './git/git.ts'
 import { type GitPlace, preparePlace, removeGitDirectory, removeGitLeftovers } from './git/place.ts'
+import { rememberReadings } from './git/remembered.ts'
 import { keepDirectory, removeLeftovers } from './saved-plans/plan-directory.ts'
 import { readTree } from './tree.ts'
 import { readBranchDiff, readChangedVersions } from './versions.ts'
@@ -34,15 +36,27 @@ interface OpenOptions {
   resolver?: HostResolver
 }
 
+/** Does what `beginWorkspace` does, and waits until the host has the branch. Errors: those of the push too. */
+export async function openWorkspace(config: Config, round: ClaimedRound, options: OpenOptions): Promise<Workspace> {
+  const workspace = await beginWorkspace(config, round, options)
+  try {
+    await workspace.opened
+    return workspace
+  } catch (error) {
+    await workspace.dispose()
+    throw error
+  }
+}
+
 /**
- * Clones the session's repository for one run and checks out what the engine root uses of the session branch, which then
- * exists on the remote; the rest follows with `Workspace.complete`. A
- * preview pushes nothing, and neither commits nor saves a plan. Leftovers of earlier runs of the session are removed,
- * except the plan directory; on failure also the new clone. Errors: 500 `git clone failed`, 400 `iac_path '…' is not a
+ * Clones the session's repository for one run, checks out what the engine root uses of the session branch, and begins
+ * to push that: `opened` says when it exists on the remote, and `complete` brings the other files. A preview pushes
+ * nothing, and neither commits nor saves a plan. Leftovers of earlier runs of the session are removed, except the plan
+ * directory; on failure also the new clone. Errors: 500 `git clone failed`, 400 `iac_path '…' is not a
  * directory inside the repository`, 400 for a host that is not public, 422 for a repository over the limits of `git`,
  * 500 with git's text otherwise.
  */
-export async function openWorkspace(config: Config, round: ClaimedRound, options: OpenOptions): Promise<Workspace> {
+export async function beginWorkspace(config: Config, round: ClaimedRound, options: OpenOptions): Promise<Workspace> {
   const session = resolve(config.paths.upload_folder, round.session.uuid)
   const directory = join(session, randomUUID())
   await removeLeftovers(session)
@@ -73,16 +87,38 @@ async function checkOut(
 ): Promise<Checkout & Pick<Workspace, 'complete'>> {
   const { log, signal, resolver = resolveHost } = options
   const { uri, branch, root_path } = round.session.workspace
-  const git = createGit(config.git, uri, place, { resolver, signal })
-  const defaultBranch = await fetchRepository(git, config.paths, log)
+  const isIrrelevant = (name: string) => isNeverPushed(config.paths, name)
+  const wrap = (plain: LocalGit) => rememberReadings(plain, place, isIrrelevant)
+  const git = createGit(config.git, uri, place, { resolver, signal, wrap })
+  const { branch: defaultBranch, commit: defaultCommit } = await fetchRepository(git, config.paths, log)
   await writeRules(git, config.paths, log)
-  const start = await startBranch(git, { branch, defaultBranch, round, log })
+  const start = await startBranch(git, { branch, defaultBranch, defaultCommit, round, log })
   const tree = await readTree(git, start.commit)
-  const [, files] = await allInOrder([start.publish(), checkOutFiles(git, tree, { iacPath: root_path, log })])
-  await writeMarker(place.workTree)
-  const { iacRoot, notes, complete } = files
-  const checkout = { git, iacRoot, branch, defaultBranch, base: start.commit, paths: config.paths }
-  return { ...checkout, notes: [...start.notes, ...notes], complete }
+  const opened = start.publish()
+  opened.catch(() => {})
+  const prepare = async () => {
+    const files = await checkOutFiles(git, tree, { iacPath: root_path, log })
+    await writeMarker(place.workTree)
+    return files
+  }
+  // What the host says comes first, and no push may work in the folders while they are removed.
+  const { iacRoot, notes, complete } = await prepare().catch(async (error: unknown) => {
+    await opened
+    throw error
+  })
+  return {
+    opened,
+    isNew: branch !== defaultBranch && start.commit === defaultCommit,
+    git,
+    iacRoot,
+    branch,
+    defaultBranch,
+    base: start.commit,
+    head: start.commit,
+    notes: [...start.notes, ...notes],
+    complete,
+    paths: config.paths,
+  }
 }
 
 /** @param stop ends the commands that still work in the clone */
@@ -91,8 +127,9 @@ function createWorkspace(checkout: Checkout & Pick<Workspace, 'complete'>, stop:
   const { directory: gitDirectory, workTree: clone } = git.place
   // Keeping moves the directory away, so its last commit is stored for later calls of `head`.
   let keptHead: string | null = null
-  // The branch only grows during a run, so the merge base stays the same.
-  let base: Promise<string> | null = null
+  // The branch only grows during a run, so the merge base stays the same. One that begins at the default branch has its
+  // first commit there.
+  let base: Promise<string> | null = checkout.isNew ? Promise.resolve(checkout.base) : null
   // Concurrent callers share one search, because git does not fetch into a clone twice at once.
   const findBase = (): Promise<string> => {
     base ??= findMergeBase(checkout).catch((error: unknown) => {
@@ -111,14 +148,16 @@ function createWorkspace(checkout: Checkout & Pick<Workspace, 'complete'>, stop:
   return {
     clone,
     gitDirectory,
+    localGit: git.local,
     iacRoot,
     branch,
     defaultBranch,
     notes,
     complete,
-    commitAndPush: async (onCommitted) => {
-      await complete()
-      return await commitAndPush(checkout, onCommitted)
+    opened: checkout.opened,
+    commitAndPush: async (onCommitted, ready) => {
+      await allInOrder([checkout.opened ?? Promise.resolve(), complete()])
+      return await commitAndPush(checkout, onCommitted, ready)
     },
     head: async () => keptHead ?? (await readHead(checkout)),
     restore: async (commit) => {
@@ -162,6 +201,7 @@ function createWorkspace(checkout: Checkout & Pick<Workspace, 'complete'>, stop:
     },
     dispose: async () => {
       if (keptHead !== null) return
+      await checkout.opened?.catch(() => {})
       stop()
       await completing?.catch(() => {})
       await removeGitDirectory(git.place)
