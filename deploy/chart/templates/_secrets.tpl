@@ -44,15 +44,26 @@ notificationsWebhookSecret: { variable: NOTIFICATIONS_WEBHOOK_SECRET, to: [notif
 {{- toJson $names -}}
 {{- end -}}
 
+{{- /* Names of the secrets that this configuration does not use, as a JSON list: they go to nobody. */ -}}
+{{- define "platform.unusedSecrets" -}}
+{{- $isAccount := eq (dig "storage" "provider" "BUNDLED" .Values.config | upper) "STORAGE_ACCOUNT" -}}
+{{- $names := ternary (list "storeAccessKey" "storeSecretKey") (list "storeAccountKey") $isAccount -}}
+{{- range $channel, $own := dict "chat" (list "chatWebhookUrl") "email" (list "smtpUrl") "webhook" (list "notificationsWebhookUrl" "notificationsWebhookSecret") -}}
+{{- if ne $channel $.Values.notifications.channel -}}{{- $names = concat $names $own -}}{{- end -}}
+{{- end -}}
+{{- toJson $names -}}
+{{- end -}}
+
 {{- /* Variables of the secrets that a component gets: {root, component}. */ -}}
 {{- define "platform.secretEnv" -}}
 {{- $root := .root -}}
 {{- $component := .component -}}
 {{- $required := fromJsonArray (include "platform.requiredSecrets" $root) -}}
+{{- $unused := fromJsonArray (include "platform.unusedSecrets" $root) -}}
 {{- range $name, $rule := fromYaml (include "platform.secretTable" $root) -}}
 {{- $given := index $root.Values.secrets $name -}}
 {{- $source := $given.existingSecret | default $root.Values.secrets.existingSecret -}}
-{{- if and (has $component $rule.to) (or $given.value $source) }}
+{{- if and (has $component $rule.to) (not (has $name $unused)) (or $given.value $source) }}
 - name: {{ $rule.variable }}
   valueFrom:
     secretKeyRef:

@@ -61,13 +61,7 @@ describe('secrets', () => {
     expect(restricted.get('iac')).toEqual(['PLATFORM_IAC_TOKEN'])
     expect(restricted.get('mapping')).toEqual(['PLATFORM_MAPPING_TOKEN'])
     expect(restricted.get('authz')).toEqual(['PLATFORM_AUTHZ_TOKEN'])
-    expect(restricted.get('notifications')?.sort()).toEqual([
-      'CHAT_WEBHOOK_URL',
-      'NOTIFICATIONS_WEBHOOK_SECRET',
-      'NOTIFICATIONS_WEBHOOK_URL',
-      'PLATFORM_NOTIFICATIONS_TOKEN',
-      'SMTP_URL',
-    ])
+    expect(restricted.get('notifications')?.sort()).toEqual(['CHAT_WEBHOOK_URL', 'PLATFORM_NOTIFICATIONS_TOKEN'])
     expect(restricted.get('core')).not.toContain('PLATFORM_PIN_KEY')
   })
 
@@ -97,7 +91,6 @@ describe('secrets', () => {
       'GIT_USER',
       'PLATFORM_COLLECTOR_API_KEY',
       'PLATFORM_SQL_DIRECT_URL',
-      'STORAGE_ACCOUNT_KEY',
     ])
   })
 })
