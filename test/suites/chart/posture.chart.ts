@@ -86,12 +86,7 @@ describe('secrets', () => {
   it('of a Secret for all are demanded only where nothing starts without them', () => {
     const core = podsOf(releaseOf('restricted')).get('core')?.containers[0]
     const optional = core?.env.filter(({ valueFrom }) => valueFrom?.secretKeyRef.optional).map(({ name }) => name)
-    expect(optional?.sort()).toEqual([
-      'GIT_TOKEN',
-      'GIT_USER',
-      'PLATFORM_COLLECTOR_API_KEY',
-      'PLATFORM_SQL_DIRECT_URL',
-    ])
+    expect(optional?.sort()).toEqual(['GIT_TOKEN', 'GIT_USER', 'PLATFORM_COLLECTOR_API_KEY', 'PLATFORM_SQL_DIRECT_URL'])
   })
 })
 
