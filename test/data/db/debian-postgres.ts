@@ -31,8 +31,8 @@ export async function findPrograms(): Promise<string | null> {
 /** Starts a server with the programs of a folder; under root as the user `postgres`, because the server refuses root. */
 export async function startDebianPostgres(folder: string, port: number): Promise<DebianPostgres> {
   const data = await mkdtemp(join(tmpdir(), 'platform-backup-'))
-  const user = process.getuid?.() === 0 ? await idsOf('postgres') : {}
-  if ('uid' in user) await chown(data, user.uid, user.gid)
+  const user = process.getuid?.() === 0 ? await idsOf('postgres') : null
+  if (user) await chown(data, user.uid, user.gid)
   const cluster = join(data, 'cluster')
   const options = { cwd: data, ...user, env: { PATH: process.env.PATH, TZ: 'UTC', LC_ALL: 'C.UTF-8' } }
   const initdb = ['--username=platform', '--auth=trust', '--no-sync', '--encoding=UTF8', '--locale=C.UTF-8']
