@@ -28,12 +28,14 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- end }}
 {{- end -}}
 
-{{- /* Name of the image: {root, image}. */ -}}
+{{- /* Name of the image: {root, image}. That of the core depends on its runtime. Images have their commands in them. */ -}}
 {{- define "platform.image" -}}
 {{- $given := index .root.Values.image .image -}}
+{{- $target := .image -}}
+{{- if and (eq .image "core") (ne .root.Values.core.runtime "node") -}}{{- $target = printf "core-%s" .root.Values.core.runtime -}}{{- end -}}
 {{- $registry := .root.Values.image.registry -}}
 {{- if and $registry (not (hasSuffix "/" $registry)) -}}{{- $registry = printf "%s/" $registry -}}{{- end -}}
-{{- $registry }}{{ $given.repository }}:{{ $given.tag | default .root.Chart.AppVersion }}{{ with $given.digest }}@{{ . }}{{ end -}}
+{{- $registry }}{{ $given.repository | default (printf "platform-%s" $target) }}:{{ $given.tag | default .root.Chart.AppVersion }}{{ with $given.digest }}@{{ . }}{{ end -}}
 {{- end -}}
 
 {{- /* Account of a component: {root, component, given}. */ -}}

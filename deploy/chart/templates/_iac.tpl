@@ -4,8 +4,6 @@
 - name: iac
   image: {{ include "platform.image" (dict "root" . "image" "iac") }}
   imagePullPolicy: {{ .Values.image.pullPolicy }}
-  # The group that it shares with the worker may read and write what it makes; nobody else.
-  command: [sh, -c, "umask 0007 && exec node sidecars/main.ts iac"]
   {{- if eq $iac.placement "worker" }}
   # It stays beside the worker: it starts before it and stops after it.
   restartPolicy: Always

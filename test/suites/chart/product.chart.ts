@@ -31,7 +31,7 @@ const releases = new Map(await Promise.all(EXAMPLES.map(async (name) => [name, a
 const releaseOf = (name: string) => releases.get(name) ?? []
 
 /** Read by the runtimes and their libraries, not by the platform. */
-const OF_THE_RUNTIME = ['HOME', 'NODE_EXTRA_CA_CERTS', 'DENO_DIR']
+const OF_THE_RUNTIME = ['HOME', 'NODE_EXTRA_CA_CERTS']
 
 /** What a pod of an operator would have for a key of a Secret. */
 const VALUES: Record<string, string> = {
@@ -161,9 +161,15 @@ describe('the probes', () => {
   })
 })
 
-it('every container runs a file that the image has', async () => {
+it('every image is a target of the Dockerfile, whose command runs', async () => {
+  const dockerfile = await readFile(new URL('../../../Dockerfile', import.meta.url), 'utf8')
+  const targets = new Set([...dockerfile.matchAll(/^FROM .* AS (\S+)$/gm)].map(([, target]) => target))
   for (const { container } of containers) {
-    const [file] = /(routes|pipeline|sidecars)\/main\.ts/.exec(container.command.join(' ')) ?? []
-    expect(await readFile(new URL(`../../../${file}`, import.meta.url), 'utf8')).not.toBe('')
+    const [, target = ''] = /(?:^|\/)platform-([a-z-]+):/.exec(container.image) ?? []
+    expect([container.image, targets.has(target)]).toEqual([container.image, true])
+    const isSidecar = ['authz', 'mapping', 'notifications'].includes(container.name)
+    expect([container.name, container.command !== undefined]).toEqual([container.name, isSidecar])
   }
+  const [core] = containers.filter(({ release, name }) => release === 'deno' && name === 'core')
+  expect(core?.container.image).toMatch(/^registry\.example\.com\/platform-core-deno:0\.0\.0-dev@sha256:0{64}$/)
 })

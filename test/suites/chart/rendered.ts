@@ -16,7 +16,7 @@ export interface EnvVariable {
 export interface Container {
   name: string
   image: string
-  command: string[]
+  command?: string[]
   env: EnvVariable[]
   securityContext: Record<string, unknown>
   resources: { requests: Record<string, string>; limits: Record<string, string> }
