@@ -30,7 +30,10 @@ const suites = [
     env: { NODE_ENV: 'test', IAC_SANDBOX: 'none' },
   }),
   /** The embedded stack as a user starts it, workers and databases that die, sidecars with planted defects. */
-  project('processes', 1, 2, { include: ['test/suites/processes/*.test.ts', 'test/contracts/**/*.test.ts'] }),
+  project('processes', 1, 2, {
+    include: ['test/suites/processes/*.test.ts', 'test/contracts/**/*.test.ts'],
+    testTimeout: 120_000,
+  }),
   /** Core and worker as processes between fakes that know the contract alone. */
   project('contract', 1, 2, { include: ['test/suites/contract/*.test.ts'] }),
   /** Attacks of hostile repositories, models, engine runs and callers, each carried out against the running code. */
