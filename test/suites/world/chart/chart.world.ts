@@ -9,12 +9,17 @@ const cluster: ChartCluster = startOnce(startChartCluster)
 const OPENED = 'httproute'
 const levelOf = (name: string) => (name === OPENED ? 'privileged' : 'restricted')
 
-/** Pods that the objects ask for, by component. */
+/** Pods that the objects ask for, by component; a scaler of Kubernetes begins with its least number, KEDA is not there. */
 async function expectedPods(name: string): Promise<string[]> {
-  return ofKind(await render(helmPath(), name), 'Deployment')
-    .flatMap(({ metadata, spec }) =>
-      Array<string>(Number(spec.replicas ?? 1)).fill(metadata.labels['app.kubernetes.io/component'] ?? ''),
-    )
+  const manifests = await render(helmPath(), name)
+  const least = new Map(
+    ofKind(manifests, 'HorizontalPodAutoscaler').map(({ metadata, spec }) => [metadata.name, Number(spec.minReplicas)]),
+  )
+  return ofKind(manifests, 'Deployment')
+    .flatMap(({ metadata, spec }) => {
+      const pods = Number(spec.replicas ?? least.get(metadata.name) ?? 1)
+      return Array<string>(pods).fill(metadata.labels['app.kubernetes.io/component'] ?? '')
+    })
     .sort()
 }
 
