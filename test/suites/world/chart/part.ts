@@ -8,7 +8,8 @@ import { debianProgram } from '../tools/debian.ts'
 export const part: Part = {
   name: 'chart',
   about: 'the chart against an API server: strict validation, pod security, quotas, upgrade, removal',
-  ci: true,
+  // Not yet in continuous integration: docs/world.md says what was run.
+  ci: false,
   install: async (tools) => {
     const etcd = await debianProgram('etcd', 'etcd-server', tools)
     const promtool = await debianProgram('promtool', 'prometheus', tools)
