@@ -17,6 +17,8 @@ import { acceptFirstRound } from '../../src/rounds/accept.ts'
 import { type SizedRequest, sizedRequests } from '../clock/requests.ts'
 import { startBenchStack, whileRunning } from '../lib/stack.ts'
 
+const PATIENT_MS = 60_000
+
 export interface World {
   stack: Stack
   sql: Sql
@@ -39,7 +41,8 @@ export const withRounds = <T>(
       env: { PLATFORM_CONFIG: await writeConfiguration(folder, options.concurrency) },
       scripted_model: { times: options.times, recordings: [request.recording] },
     })
-    const sql = connect(stack.addresses.databaseUrl ?? '')
+    // On a loaded machine a process of the server may get no time for seconds, which is no reason to end it here.
+    const sql = connect(stack.addresses.databaseUrl ?? '', { doubtMs: PATIENT_MS, patienceMs: PATIENT_MS })
     const first = pidOf(stack, 'worker')
     const workers = [first]
     const children: ChildProcess[] = []

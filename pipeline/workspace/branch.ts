@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { badGateway, badRequest, internal, type PlatformError, REPOSITORY_UNREACHABLE } from '../../src/base/errors.ts'
+import { allInOrder } from '../../src/base/gate.ts'
 import type { Logger } from '../../src/base/log.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { listChanges } from './change-budget.ts'
@@ -24,32 +25,42 @@ const ASK_TIMEOUT_MS = 20_000
 interface BranchOptions {
   branch: string
   defaultBranch: string
+  /** The commit of the default branch. */
+  defaultCommit: string
   round: ClaimedRound
   log: Logger
 }
 
 /**
- * Checks out the session branch and makes sure that the remote has it. After an interrupted or cancelled round, starts
+ * Checks out the session branch and begins to make sure that the remote has it. After an interrupted or cancelled round, starts
  * from the commit at the end of the last round that counts. For a preview nothing is pushed: a missing branch starts at
  * the default branch, in the clone only. Errors: 502 when the remote cannot be reached, 500 with git's text when the
  * branch cannot be moved, 422 for a repository over the limits.
- * @returns the commit that is checked out, and notes for the result of the round
+ * @returns the commit that is checked out, notes for the result of the round, and the push, which has begun: it must be
+ * awaited, and rejects with 500 and git's text
  */
-export async function checkOutBranch(git: Git, options: BranchOptions): Promise<{ base: string; notes: string[] }> {
-  const { branch, defaultBranch, round } = options
-  if (branch === defaultBranch) return { base: await checkOut(git, 'HEAD', ['reset', '--quiet', '--hard']), notes: [] }
+export async function checkOutBranch(
+  git: Git,
+  options: BranchOptions,
+): Promise<{ base: string; notes: string[]; pushed: Promise<void> }> {
+  const { branch, defaultBranch, defaultCommit, round } = options
+  const pushed = Promise.resolve()
+  if (branch === defaultBranch)
+    return { base: await checkOut(git, 'HEAD', ['reset', '--quiet', '--hard']), notes: [], pushed }
   const isNew = round.number === 1 && round.attempt === 1 && round.base_commit === null
   const tip = isNew ? null : await fetchBranch(git, options)
   const target = tip === null ? null : await findStart(git, options, tip)
   const start = target ?? `refs/remotes/origin/${defaultBranch}`
-  const commit = await checkOut(git, start, ['checkout', '--quiet', '-B', branch, start])
+  const args = ['checkout', '--quiet', '-B', branch, start]
+  const commit = await checkOutCommit(git, target ?? defaultCommit, args)
   // The lease names the commit read from the remote, so that a branch pushed meanwhile is never overwritten.
   const notes = tip === null && round.base_commit !== null ? [branchDeleted(branch, round.base_commit)] : []
-  if (round.preview) return { base: commit, notes }
-  if (target === null || target !== tip) await push(git, { branch, lease: tip ?? '' })
+  if (round.preview) return { base: commit, notes, pushed }
   // A repository that was archived since the last round is told before the work, not after it.
-  else await push(git, { branch, onlyAsks: true })
-  return { base: commit, notes }
+  const isKept = target !== null && target === tip
+  const pushing = push(git, { branch, ...(isKept ? { onlyAsks: true } : { lease: tip ?? '' }) })
+  pushing.catch(() => {})
+  return { base: commit, notes, pushed: pushing }
 }
 
 const branchDeleted = (branch: string, commit: string): string =>
@@ -57,8 +68,10 @@ const branchDeleted = (branch: string, commit: string): string =>
   `without changes of earlier rounds that were not merged; the last of them is commit ${commit}.`
 
 /** Checks out a commit whose files fit the limits, and returns its id. */
-async function checkOut(git: Git, commit: string, args: string[]): Promise<string> {
-  const id = await parseRevision(git, `${commit}^{commit}`)
+const checkOut = async (git: Git, revision: string, args: string[]): Promise<string> =>
+  await checkOutCommit(git, await parseRevision(git, `${revision}^{commit}`), args)
+
+async function checkOutCommit(git: Git, id: string, args: string[]): Promise<string> {
   await assertTreeFits(git, id)
   await git.run(args)
   return id
@@ -158,16 +171,21 @@ const COMMIT_MESSAGE = 'Platform changes'
 /** Does what `Workspace.commitAndPush` says. Errors: 500 with git's text or a forbidden path. */
 export async function commitAndPush(
   checkout: Checkout,
-  onCommitted: (commit: string) => void = () => {},
+  onCommitted?: (commit: string) => void,
+  ready?: Promise<unknown>,
 ): Promise<string> {
   const { git, branch } = checkout
-  await stageChanges(checkout)
-  const staged = await git.local(['diff', '--cached', '--quiet', '--no-ext-diff'])
+  const compare = () => git.local(['diff', '--cached', '--quiet', '--no-ext-diff'])
+  // Usually all is staged already, so that the two questions need not wait for each other.
+  const [changed, before] = await allInOrder([listChanges(checkout), compare()])
+  if (changed.length > 0) await stage(checkout, changed)
+  const staged = changed.length > 0 ? await compare() : before
   if (staged.code === 0) return await readHead(checkout)
+  checkout.head = null
   await git.run(['commit', '--quiet', '--no-verify', `--message=${COMMIT_MESSAGE}`])
-  await assertPushable(checkout)
-  const commit = await readHead(checkout)
-  onCommitted(commit)
+  const [, commit] = await allInOrder([assertPushable(checkout), readHead(checkout)])
+  onCommitted?.(commit)
+  await ready
   await push(git, { branch })
   return commit
 }
@@ -175,7 +193,10 @@ export async function commitAndPush(
 /** Stages changes one by one, because `git add` would run git in a repository placed below the clone. */
 export async function stageChanges(checkout: Checkout): Promise<void> {
   const changed = await listChanges(checkout)
-  if (changed.length === 0) return
+  if (changed.length > 0) await stage(checkout, changed)
+}
+
+async function stage(checkout: Checkout, changed: readonly string[]): Promise<void> {
   // Git lists the folder in place of its files, which would be missing from the reviewed change.
   const repository = changed.find((path) => path.endsWith('/'))
   if (repository !== undefined)
@@ -222,9 +243,11 @@ export async function restoreFiles(checkout: Checkout, commit: string): Promise<
   await git.run(args)
 }
 
-/** Reads the commit id of the branch head. */
-export const readHead = async ({ git }: Checkout): Promise<string> =>
-  (await git.run(['rev-parse', '--verify', 'HEAD'])).trim()
+/** Returns the commit id of the branch head, which only a commit of this run moves. */
+export async function readHead(checkout: Checkout): Promise<string> {
+  checkout.head ??= (await checkout.git.run(['rev-parse', '--verify', 'HEAD'])).trim()
+  return checkout.head
+}
 
 /** Returns a fingerprint of the work tree: hexadecimal SHA-256 of git's status with branch and untracked files. */
 export async function computeRevision({ git, paths }: Checkout): Promise<string> {

@@ -26,15 +26,21 @@ import type { Workspace } from './workspace.ts'
  * repository, or all of it. Git directory and work tree must not exist yet, unlike the folders above them. Errors: 500
  * `git clone failed`, with git's text in the log only; 400 for an address that is not public, and for a repository
  * without commits; 422 for one over the limits.
- * @returns the name of the default branch
+ * @returns the name of the default branch, and its commit
  */
-export async function fetchRepository(git: Git, paths: Config['paths'], log: Logger): Promise<string> {
+export async function fetchRepository(
+  git: Git,
+  paths: Config['paths'],
+  log: Logger,
+): Promise<{ branch: string; commit: string }> {
   const fail = (reason: string): never => {
     throw logCloneFailure(log, reason)
   }
-  const branch = (await takeMirror(git, paths, { log, fail })) ?? (await cloneRepository(git, log))
-  await keepMirror(git, paths, { branch, log })
-  return branch
+  const taken = await takeMirror(git, paths, { log, fail })
+  const branch = taken?.branch ?? (await cloneRepository(git, log))
+  const commit = taken?.commit ?? (await git.run(['rev-parse', '--verify', `refs/remotes/origin/${branch}`])).trim()
+  await keepMirror(git, paths, { branch, commit, log })
+  return { branch, commit }
 }
 
 /** Clones the newest commit of the default branch, and returns the name of that. */

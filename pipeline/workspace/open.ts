@@ -18,8 +18,10 @@ import {
 } from './branch.ts'
 import { fetchRepository, removeUnsafeEntries, writeMarker, writeRules } from './clone.ts'
 import { findMergeBase, listChangedFiles, readPendingChanges, readRunChanges } from './diff.ts'
-import { createGit } from './git/git.ts'
+import { isNeverPushed } from './files/engine-files.ts'
+import { createGit, type LocalGit } from './git/git.ts'
 import { type GitPlace, preparePlace, removeGitDirectory, removeGitLeftovers } from './git/place.ts'
+import { rememberReadings } from './git/remembered.ts'
 import { keepDirectory, removeLeftovers } from './saved-plans/plan-directory.ts'
 import { readBranchDiff, readChangedVersions } from './versions.ts'
 import type { Checkout, Workspace } from './workspace.ts'
@@ -31,14 +33,26 @@ interface OpenOptions {
   resolver?: HostResolver
 }
 
+/** Does what `beginWorkspace` does, and waits until the host has the branch. Errors: those of the push too. */
+export async function openWorkspace(config: Config, round: ClaimedRound, options: OpenOptions): Promise<Workspace> {
+  const workspace = await beginWorkspace(config, round, options)
+  try {
+    await workspace.opened
+    return workspace
+  } catch (error) {
+    await workspace.dispose()
+    throw error
+  }
+}
+
 /**
- * Clones the session's repository for one run and checks out the session branch, which then exists on the remote. A
- * preview pushes nothing, and neither commits nor saves a plan. Leftovers of earlier runs of the session are removed,
- * except the plan directory; on failure also the new clone. Errors: 500 `git clone failed`, 400 `iac_path '…' is not a
+ * Clones the session's repository for one run, checks out the session branch, and begins to push it: `opened` says when
+ * it exists on the remote. A preview pushes nothing, and neither commits nor saves a plan. Leftovers of earlier runs of
+ * the session are removed, except the plan directory; on failure also the new clone. Errors: 500 `git clone failed`, 400 `iac_path '…' is not a
  * directory inside the repository`, 400 for a host that is not public, 422 for a repository over the limits of `git`,
  * 500 with git's text otherwise.
  */
-export async function openWorkspace(config: Config, round: ClaimedRound, options: OpenOptions): Promise<Workspace> {
+export async function beginWorkspace(config: Config, round: ClaimedRound, options: OpenOptions): Promise<Workspace> {
   const session = resolve(config.paths.upload_folder, round.session.uuid)
   const directory = join(session, randomUUID())
   await removeLeftovers(session)
@@ -61,13 +75,41 @@ async function refuseToWrite(): Promise<never> {
 async function checkOut(config: Config, round: ClaimedRound, place: GitPlace, options: OpenOptions): Promise<Checkout> {
   const { log, signal, resolver = resolveHost } = options
   const { uri, branch, root_path } = round.session.workspace
-  const git = createGit(config.git, uri, place, { resolver, signal })
-  const defaultBranch = await fetchRepository(git, config.paths, log)
+  const isIrrelevant = (name: string) => isNeverPushed(config.paths, name)
+  const wrap = (plain: LocalGit) => rememberReadings(plain, place, isIrrelevant)
+  const git = createGit(config.git, uri, place, { resolver, signal, wrap })
+  const { branch: defaultBranch, commit: defaultCommit } = await fetchRepository(git, config.paths, log)
   await writeRules(git, config.paths, log)
-  const { base, notes: told } = await checkOutBranch(git, { branch, defaultBranch, round, log })
-  const { iacRoot, notes } = await removeUnsafeEntries(git, root_path, log)
-  await writeMarker(place.workTree)
-  return { git, iacRoot, branch, defaultBranch, base, notes: [...told, ...notes], paths: config.paths }
+  const {
+    base,
+    notes: told,
+    pushed: opened,
+  } = await checkOutBranch(git, {
+    ...{ branch, defaultBranch, defaultCommit },
+    ...{ round, log },
+  })
+  const prepare = async () => {
+    const entries = await removeUnsafeEntries(git, root_path, log)
+    await writeMarker(place.workTree)
+    return entries
+  }
+  // What the host says comes first, and no push may work in the folders while they are removed.
+  const { iacRoot, notes } = await prepare().catch(async (error: unknown) => {
+    await opened
+    throw error
+  })
+  return {
+    opened,
+    isNew: branch !== defaultBranch && base === defaultCommit,
+    git,
+    iacRoot,
+    branch,
+    defaultBranch,
+    base,
+    head: base,
+    notes: [...told, ...notes],
+    paths: config.paths,
+  }
 }
 
 function createWorkspace(checkout: Checkout): Workspace {
@@ -75,8 +117,9 @@ function createWorkspace(checkout: Checkout): Workspace {
   const { directory: gitDirectory, workTree: clone } = git.place
   // Keeping moves the directory away, so its last commit is stored for later calls of `head`.
   let keptHead: string | null = null
-  // The branch only grows during a run, so the merge base stays the same.
-  let base: Promise<string> | null = null
+  // The branch only grows during a run, so the merge base stays the same. One that begins at the default branch has its
+  // first commit there.
+  let base: Promise<string> | null = checkout.isNew ? Promise.resolve(checkout.base) : null
   // Concurrent callers share one search, because git does not fetch into a clone twice at once.
   const findBase = (): Promise<string> => {
     base ??= findMergeBase(checkout).catch((error: unknown) => {
@@ -88,11 +131,16 @@ function createWorkspace(checkout: Checkout): Workspace {
   return {
     clone,
     gitDirectory,
+    localGit: git.local,
     iacRoot,
     branch,
     defaultBranch,
     notes,
-    commitAndPush: (onCommitted) => commitAndPush(checkout, onCommitted),
+    opened: checkout.opened,
+    commitAndPush: async (onCommitted, ready) => {
+      await checkout.opened
+      return await commitAndPush(checkout, onCommitted, ready)
+    },
     head: async () => keptHead ?? (await readHead(checkout)),
     restore: (commit) => restoreFiles(checkout, commit),
     pendingChanges: () => readPendingChanges(checkout),
@@ -118,6 +166,7 @@ function createWorkspace(checkout: Checkout): Workspace {
     },
     dispose: async () => {
       if (keptHead !== null) return
+      await checkout.opened?.catch(() => {})
       await removeGitDirectory(git.place)
       await rm(clone, { recursive: true, force: true })
     },

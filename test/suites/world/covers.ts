@@ -40,8 +40,9 @@ export const COVERS: Readonly<Record<string, readonly string[]>> = {
     ...['routes/health.ts', 'test/suites/contract/world.ts', 'test/suites/world/minio'],
   ],
   backends: [
-    ...['pipeline/steps/plan/existing-state.ts', 'pipeline/kit/engine.ts', 'sidecars/iac/engine', 'sidecars/iac/jobs'],
-    ...['sidecars/iac/host-programs', 'sidecars/iac/sandbox', 'test/suites/azurite/start.ts'],
+    ...['pipeline/steps/plan/existing-state.ts', 'pipeline/kit/engine.ts', 'pipeline/kit/run-job.ts'],
+    ...['pipeline/kit/state-keys.ts', 'sidecars/iac/engine', 'sidecars/iac/jobs', 'sidecars/iac/host-programs'],
+    ...['sidecars/iac/sandbox', 'test/suites/azurite/start.ts'],
     'test/suites/world/backends',
   ],
   schemathesis: [
