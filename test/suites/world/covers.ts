@@ -81,6 +81,7 @@ export const COVERS: Readonly<Record<string, readonly string[]>> = {
     ...['sidecars/iac', 'src/plan', 'src/services', 'src/reports', 'src/pull-requests', 'pipeline'],
     'test/suites/world/kubernetes',
   ],
+  chart: ['deploy/chart', 'test/suites/chart', 'test/suites/world/kubernetes', 'test/suites/world/chart'],
 }
 
 /** Rooms that meet no counterpart, and what holds them in its place. */
