@@ -22,7 +22,7 @@ import { type RoundFrame, runRound } from './run-round.ts'
 import { startSweeper } from './sweeper.ts'
 import { adoptSharedMode } from './workspace/files/private-files.ts'
 import { configureGit } from './workspace/git/settings.ts'
-import { openWorkspace } from './workspace/open.ts'
+import { beginWorkspace } from './workspace/open.ts'
 
 const HELP = `The worker: takes rounds from the queue and runs them.
 
@@ -63,7 +63,7 @@ async function openWorker(config: Config, { context, log, phases, metricsUrl }: 
   const worker = await startWorker(context, modes, {
     holdLease: guard.hold,
     openWorkspace: (round, options) =>
-      clones.run(() => openWorkspace(config, round, { ...options, resolver: context.resolver }), options.signal),
+      clones.run(() => beginWorkspace(config, round, { ...options, resolver: context.resolver }), options.signal),
     notifyFailure: (session, { round, message }) =>
       notifyOfEvent(context, session, 'system.exception.failure', { round, body: message }),
     recorder: openRecorder(config, log),
