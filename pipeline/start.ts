@@ -58,7 +58,7 @@ async function openWorker(config: Config, { context, log, phases, metricsUrl }: 
   if (warning !== null) log.warn(warning)
   const guard = startLeaseGuard(config.database.url, log)
   const clones = createGate({ atOnce: clonesAtOnce(), ...CLONES })
-  const worker = await startWorker(context, loadModes, {
+  const worker = await startWorker(context, () => loadModes(context), {
     holdLease: guard.hold,
     openWorkspace: async (round, options) => {
       const { openWorkspace } = await import('./workspace/open.ts')
@@ -77,7 +77,11 @@ async function openWorker(config: Config, { context, log, phases, metricsUrl }: 
   )
 }
 
-const loadModes = async (): Promise<Modes> => (await import('./modes/index.ts')).modes
+/** Loads the modes, and the libraries that the first call of a model and the first span would wait for. */
+async function loadModes({ llm, tracing }: Context): Promise<Modes> {
+  const [{ modes }] = await Promise.all([import('./modes/index.ts'), llm.warm?.(), tracing?.warm()])
+  return modes
+}
 
 async function openRecorder(config: Config, log: Logger): Promise<RoundRecorder | undefined> {
   const { record_folder } = config.llm
@@ -113,7 +117,7 @@ export async function startWorker(
     beforeLook: () => shortenLeases(context.sql),
     handle: async (roundId, signal) => {
       try {
-        const [{ runRound }, modes] = await loadRounds(context, loadModes)
+        const [{ runRound }, modes] = await Promise.all([import('./run-round.ts'), loadModes()])
         await runRound(context, roundId, modes, signal, { ...frame, cancellations })
       } catch (error) {
         context.log.error('a round could not be run', { round_id: roundId, error })
@@ -130,7 +134,3 @@ export async function startWorker(
     },
   }
 }
-
-/** Loads the code of rounds, and the libraries that the first call of a model and the first span would wait for. */
-const loadRounds = async ({ llm, tracing }: Context, loadModes: () => Promise<Modes>) =>
-  await Promise.all([import('./run-round.ts'), loadModes(), llm.warm?.(), tracing?.warm()])
