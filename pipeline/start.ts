@@ -61,8 +61,8 @@ async function openWorker(config: Config, { context, log, phases, metricsUrl }: 
   const worker = await startWorker(context, () => loadModes(context), {
     holdLease: guard.hold,
     openWorkspace: async (round, options) => {
-      const { openWorkspace } = await import('./workspace/open.ts')
-      const open = () => openWorkspace(config, round, { ...options, resolver: context.resolver })
+      const { beginWorkspace } = await import('./workspace/open.ts')
+      const open = () => beginWorkspace(config, round, { ...options, resolver: context.resolver })
       return await clones.run(open, options.signal)
     },
     notifyFailure: (session, { round, message }) =>

@@ -1,3 +1,4 @@
+import { allInOrder } from '../../src/base/gate.ts'
 import { driftReportWriter } from '../../src/chains/report-writers.ts'
 import { isWithoutResources } from '../../src/plan/plan.ts'
 import { storeDrift, storeReport } from '../../src/reports/artifacts.ts'
@@ -25,9 +26,9 @@ import { learnDeclaredSecrets } from '../steps/shared/look-at-repository.ts'
 export async function drift(kit: Kit): Promise<Outcome> {
   const { run, status } = kit
   const before = await run.workspace.head()
-  await assertRootIsSupported(kit)
-  await learnDeclaredSecrets(kit)
+  await allInOrder([assertRootIsSupported(kit), learnDeclaredSecrets(kit)])
   await status.say('filtering', run.round.query)
+  void run.workspace.complete()
   const scope = run.round.is_partial ? await findRequestedScope(kit) : { targets: [] }
   if ('declined' in scope) return decline(run, scope.declined)
   const conventions = await composePrompts(kit)
@@ -55,9 +56,9 @@ function keepTurn({ run, secrets }: Kit): void {
 /** Reports the drift that a drift round would read, and writes nothing. A failing plan is part of the report. */
 export async function driftPreview(kit: Kit): Promise<Outcome> {
   const { run, status } = kit
-  await assertRootIsSupported(kit)
-  await learnDeclaredSecrets(kit)
+  await allInOrder([assertRootIsSupported(kit), learnDeclaredSecrets(kit)])
   await status.show('filtering', 'Looking for drift. Nothing is changed.')
+  void run.workspace.complete()
   const scope = run.round.is_partial ? await findRequestedScope(kit) : { targets: [] }
   if ('declined' in scope) return { status: 'uncompleted', message: kit.secrets.text(scope.declined) }
   const seen = await lookForDrift(kit, scope.targets)
