@@ -17,7 +17,7 @@ import {
   stageChanges,
 } from './branch.ts'
 import { fetchRepository, removeUnsafeEntries, writeMarker, writeRules } from './clone.ts'
-import { findMergeBase, listChangedFiles, readPendingChanges, readRunChanges } from './diff.ts'
+import { findMergeBase, listChangedFiles, readStagedChanges } from './diff.ts'
 import { isNeverPushed } from './files/engine-files.ts'
 import { createGit, type LocalGit } from './git/git.ts'
 import { type GitPlace, preparePlace, removeGitDirectory, removeGitLeftovers } from './git/place.ts'
@@ -143,10 +143,13 @@ function createWorkspace(checkout: Checkout): Workspace {
     },
     head: async () => keptHead ?? (await readHead(checkout)),
     restore: (commit) => restoreFiles(checkout, commit),
-    pendingChanges: () => readPendingChanges(checkout),
+    pendingChanges: async () => {
+      await stageChanges(checkout)
+      return await readStagedChanges(checkout, await readHead(checkout))
+    },
     runChanges: async () => {
       await stageChanges(checkout)
-      return await readRunChanges(checkout)
+      return await readStagedChanges(checkout, checkout.base)
     },
     changedFiles: (since) => listChangedFiles(checkout, since),
     versions: async (since) =>
