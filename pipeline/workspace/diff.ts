@@ -1,7 +1,8 @@
 import { lstat, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { internal } from '../../src/base/errors.ts'
-import { assertSumFits } from './change-budget.ts'
+import { allInOrder } from '../../src/base/gate.ts'
+import { assertSumFits, listChanges } from './change-budget.ts'
 import { readText } from './files/access.ts'
 import { excludeNeverPushed } from './files/engine-files.ts'
 import { describeGitFailure, MIB, mustSucceed } from './git/git.ts'
@@ -19,12 +20,22 @@ const NAMES = [...DIFF, '--name-only', '-z', '--no-renames']
 const FULL_DIFF = [...TEXT_DIFF, '--no-renames', '--unified=1000']
 
 /**
- * Reads how the staged files below the engine root differ from a commit: changed files as diffs with full context, new
- * files as text. A file that was made since is new whatever was done to it later, and one that is again as it was is left
- * out. Errors: 422 for changes that are too large.
+ * Reads the pending changes below the engine root: changed files as diffs with full context, new files as text. Errors:
+ * 422 for too many or too large changes.
  */
-export const readStagedChanges = (checkout: Checkout, commit: string): Promise<FileChange[]> =>
-  readChanges(checkout, ['--cached', commit])
+export async function readPendingChanges(checkout: Checkout): Promise<FileChange[]> {
+  await listChanges(checkout)
+  const [changes, untracked] = await allInOrder([readChanges(checkout, ['HEAD']), readUntrackedFiles(checkout)])
+  return [...changes, ...untracked]
+}
+
+/**
+ * Reads how the staged files below the engine root differ from the start of the run, in the same form: a file that the
+ * run made is new whatever later attempts did to it, and one that is again as it was is left out. Errors: 422 for
+ * changes that are too large.
+ */
+export const readRunChanges = (checkout: Checkout): Promise<FileChange[]> =>
+  readChanges(checkout, ['--cached', checkout.base])
 
 async function readChanges(checkout: Checkout, since: readonly string[]): Promise<FileChange[]> {
   const { added, changed } = await listKinds(checkout, since)
@@ -80,6 +91,13 @@ async function listKinds({ git, iacRoot, paths }: Checkout, since: readonly stri
 }
 
 const MAX_CHARACTERS = 1_000_000
+
+/** Reads the new files below the engine root that no ignore rule hides. */
+async function readUntrackedFiles(checkout: Checkout): Promise<FileChange[]> {
+  const { git, iacRoot } = checkout
+  const args = ['ls-files', '--others', '--exclude-standard', '-z', '--', '.', ...excludeNeverPushed(checkout.paths)]
+  return await readTexts(checkout, (await git.run(args, { cwd: iacRoot })).split('\0').filter(Boolean))
+}
 
 /** Reads new files whole; what is no regular text file is left out. */
 async function readTexts({ iacRoot }: Checkout, paths: readonly string[]): Promise<FileChange[]> {

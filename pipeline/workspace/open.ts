@@ -17,7 +17,7 @@ import {
   stageChanges,
 } from './branch.ts'
 import { fetchRepository, removeUnsafeEntries, writeMarker, writeRules } from './clone.ts'
-import { findMergeBase, listChangedFiles, readStagedChanges } from './diff.ts'
+import { findMergeBase, listChangedFiles, readPendingChanges, readRunChanges } from './diff.ts'
 import { isNeverPushed } from './files/engine-files.ts'
 import { createGit, type LocalGit } from './git/git.ts'
 import { type GitPlace, preparePlace, removeGitDirectory, removeGitLeftovers } from './git/place.ts'
@@ -143,13 +143,10 @@ function createWorkspace(checkout: Checkout): Workspace {
     },
     head: async () => keptHead ?? (await readHead(checkout)),
     restore: (commit) => restoreFiles(checkout, commit),
-    pendingChanges: async () => {
-      await stageChanges(checkout)
-      return await readStagedChanges(checkout, await readHead(checkout))
-    },
+    pendingChanges: () => readPendingChanges(checkout),
     runChanges: async () => {
       await stageChanges(checkout)
-      return await readStagedChanges(checkout, checkout.base)
+      return await readRunChanges(checkout)
     },
     changedFiles: (since) => listChangedFiles(checkout, since),
     versions: async (since) =>

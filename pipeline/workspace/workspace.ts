@@ -31,10 +31,7 @@ export interface Workspace {
   head(): Promise<string>
   /** Restores the files to a commit of the branch, which is not moved. */
   restore(commit: string): Promise<void>
-  /**
-   * Stages all changes and reads the files that differ from the last commit: new ones with their text, others as a
-   * full-context diff.
-   */
+  /** Reads the files that changed since the last commit: new ones with their text, others as a full-context diff. */
   pendingChanges(): Promise<FileChange[]>
   /** Stages all changes and reads how the files differ from the start of the run, in the same form. */
   runChanges(): Promise<FileChange[]>
