@@ -59,8 +59,12 @@ export function createEngine(run: Run, { secrets, outputs }: { secrets: SecretRe
   const { scope_id, provider: engine_provider } = run.round.session
   const place: EngineRoot = { workspace_path: run.workspace.iacRoot }
   let state: ReturnType<typeof describeState> | null = null
-  /** Adds the state of the session. A copy of the code beside the engine root has another one. */
+  /**
+   * Adds the state of the session; a copy of the code beside the engine root has another one. Waits for the files that
+   * only an engine may need.
+   */
   const placed = async <Body extends EngineRoot>(body: Body): Promise<Body> => {
+    await run.workspace.complete()
     if (body.workspace_path !== run.workspace.iacRoot) return body
     state ??= describeState(run.context.config, run.round.session)
     return { ...body, ...(await state) }

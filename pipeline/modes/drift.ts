@@ -28,6 +28,7 @@ export async function drift(kit: Kit): Promise<Outcome> {
   const before = await run.workspace.head()
   await allInOrder([assertRootIsSupported(kit), learnDeclaredSecrets(kit)])
   await status.say('filtering', run.round.query)
+  void run.workspace.complete()
   const scope = run.round.is_partial ? await findRequestedScope(kit) : { targets: [] }
   if ('declined' in scope) return decline(run, scope.declined)
   const conventions = await composePrompts(kit)
@@ -57,6 +58,7 @@ export async function driftPreview(kit: Kit): Promise<Outcome> {
   const { run, status } = kit
   await allInOrder([assertRootIsSupported(kit), learnDeclaredSecrets(kit)])
   await status.show('filtering', 'Looking for drift. Nothing is changed.')
+  void run.workspace.complete()
   const scope = run.round.is_partial ? await findRequestedScope(kit) : { targets: [] }
   if ('declined' in scope) return { status: 'uncompleted', message: kit.secrets.text(scope.declined) }
   const seen = await lookForDrift(kit, scope.targets)

@@ -37,6 +37,7 @@ export async function importResources(kit: Kit): Promise<Outcome> {
   const { query, is_partial, resource_ids: chosen } = run.round
   await allInOrder([assertRootIsSupported(kit), learnDeclaredSecrets(kit)])
   await status.say('filtering', query)
+  void run.workspace.complete()
   const resumed = await resumeLedger(kit)
   const discovery = await discover(kit)
   if (discovery.failure !== null && !resumed) throw notListed(kit, discovery.failure)

@@ -17,6 +17,12 @@ export interface Workspace {
   /** Sentences about parts of the repository that the clone lacks, for the result of the round. */
   readonly notes?: readonly string[]
   /**
+   * Checks out what the clone lacks at first: all files that neither lie below the engine root nor are used by its code.
+   * Resolves when all are there. Tools of models need not wait, an engine must, and so do the methods below that compare
+   * files. Errors: 500 with git's text; the signal's reason.
+   */
+  complete(): Promise<void>
+  /**
    * Resolves when the host has the branch, with which no model may be asked before. Absent where it has it already.
    * Errors: 500 with git's text.
    */

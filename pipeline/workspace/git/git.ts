@@ -18,7 +18,7 @@ export interface GitOptions {
   cwd?: string
   /** Milliseconds. The default is 300 s. */
   timeoutMs?: number
-  input?: string
+  input?: string | Uint8Array
   maxOutput?: number
   /** Receives stdout in chunks in place of the result; returns false to stop the command. */
   consume?: (chunk: Buffer) => boolean

@@ -220,6 +220,7 @@ function fakeWorkspace(): FakeWorkspace {
     iacRoot: '/clone/root',
     branch: 'Platform/test',
     defaultBranch: 'main',
+    complete: async () => {},
     changes: [],
     current_revision: 'revision-0',
     kept: false,
