@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { runCheckConfig } from '../../config/check.ts'
 import { ConfigError, loadConfig } from '../../config/load.ts'
 import type { Config } from '../../config/types.ts'
 import { MINIMAL } from './support.ts'
@@ -91,5 +92,20 @@ describe('variables that files hold', () => {
       },
     )
     expect(paths).toEqual(['/etc/platform/config.yaml'])
+  })
+
+  test('a file of a variable is not taken for the configuration file', async () => {
+    let said = ''
+    const code = await runCheckConfig(
+      { ...MINIMAL, GIT_TOKEN_FILE: '/s/token' },
+      async (path) => (path === '/s/token' ? 'hidden-token' : null),
+      (text) => {
+        said += text
+      },
+      async () => [],
+    )
+    expect(code).toBe(0)
+    expect(said).toMatch(/^# no configuration file: built-in defaults\n/)
+    expect(said).not.toContain('hidden-token')
   })
 })
