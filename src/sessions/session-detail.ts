@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { CLOUDS, LOCK_GATES, OPERATIONS, REPORT_TYPES, STATE_CHOICES, STATUSES, type Turn } from '../base/vocabulary.ts'
-import { BudgetSchema } from '../budget/budget.ts'
+import { BudgetSchema } from '../budget/schema.ts'
 import type { Spent } from '../budget/spend.ts'
 import { AttemptSchema, costUsd } from '../rounds/attempt-schema.ts'
 import type { SavedPlanStatus } from '../saved-plans/plan-status.ts'
