@@ -2,7 +2,7 @@ import { configDefaults, defineConfig, type TestProjectInlineConfiguration } fro
 import { RepeatedTests } from './test/helpers/repeated-tests.ts'
 import { AttackOutcomes } from './test/suites/security/outcomes.ts'
 
-const { CI = '', REDIS_INSTALLATION, AZURITE, WORLD_PART } = process.env
+const { CI = '', REDIS_INSTALLATION, AZURITE, CHART_TOOLS, WORLD_PART } = process.env
 const IN_CI = CI !== '' && CI !== 'false'
 
 /** Rounds that `npm test` runs as well, because they show soonest that the parts fit. Imports take longest. */
@@ -30,7 +30,10 @@ const suites = [
     env: { NODE_ENV: 'test', IAC_SANDBOX: 'none' },
   }),
   /** The embedded stack as a user starts it, workers and databases that die, sidecars with planted defects. */
-  project('processes', 1, 2, { include: ['test/suites/processes/*.test.ts', 'test/contracts/**/*.test.ts'] }),
+  project('processes', 1, 2, {
+    include: ['test/suites/processes/*.test.ts', 'test/contracts/**/*.test.ts'],
+    testTimeout: 120_000,
+  }),
   /** Core and worker as processes between fakes that know the contract alone. */
   project('contract', 1, 2, { include: ['test/suites/contract/*.test.ts'] }),
   /** Attacks of hostile repositories, models, engine runs and callers, each carried out against the running code. */
@@ -57,6 +60,8 @@ if (AZURITE)
       provide: { azurite: JSON.parse(AZURITE) },
     }),
   )
+// What it needs is built by `npm run test:chart` before the tests.
+if (CHART_TOOLS) projects.push(project('chart', 1, 2, { include: ['test/suites/chart/*.chart.ts'] }))
 
 // The checks of one part of `npm run world`, which installs and starts its counterpart before.
 if (WORLD_PART)

@@ -1,7 +1,5 @@
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { ReceivedSpan } from '../dev/collector/read-spans.ts'
-import { createApi, type Session } from '../dev/demo/api.ts'
+import { createApi } from '../dev/demo/api.ts'
 import { type DemoMode, MODES } from '../dev/demo/options.ts'
 import type { DemoResult } from '../dev/demo/result.ts'
 import { readTrace } from '../dev/demo/trace.ts'
@@ -18,6 +16,7 @@ import { type SizedRequest, sizedRequests } from './clock/requests.ts'
 import { runDemo } from './lib/demo.ts'
 import type { Figure, Section, Table } from './lib/report.ts'
 import { startBenchStack } from './lib/stack.ts'
+import { readJobs, windowOf } from './share/round.ts'
 
 /** The models whose list prices are used, each for all calls of a round. */
 const PRICED = ['anthropic/claude-sonnet-5', 'openai/gpt-5.2', 'gemini/gemini-3.1-pro']
@@ -133,10 +132,6 @@ async function playRound({ stack, folder, played }: Player, { name, args }: Aske
   return { name, windows, calls, engine: await readJobs(folder, began) }
 }
 
-function windowOf({ created_at, statuses }: Session['rounds'][number]) {
-  return { from: Date.parse(created_at), to: Date.parse(statuses.at(-1)?.created_at ?? created_at) }
-}
-
 /** Milliseconds by which clocks of two processes and their rounding may differ. */
 const TOLERANCE_MS = 20
 
@@ -151,20 +146,6 @@ function chainOf({ began_ms, ended_ms, usage, stopped }: PlayedCall, spans: read
   )
   const parent = spans.find(({ span_id }) => span_id === span?.parent_id)
   return parent?.name.replace('Chain - ', '') ?? 'unknown'
-}
-
-/** Reads the engine's jobs since a moment from the records of the iac sidecar. */
-async function readJobs(folder: string, since: number): Promise<Interval[]> {
-  const place = join(folder, 'iac/jobs')
-  const names = (await readdir(place)).filter((name) => name.endsWith('.json'))
-  const records = await Promise.all(names.map(async (name) => JSON.parse(await readFile(join(place, name), 'utf8'))))
-  return records
-    .filter(({ finished_at }) => finished_at !== null)
-    .map(({ kind, created_at, finished_at }) => ({
-      ...{ kind: 'engine' as const, name: String(kind) },
-      ...{ from: Date.parse(created_at), to: Date.parse(finished_at) },
-    }))
-    .filter(({ from }) => from >= since)
 }
 
 type Step = Interval & { chain?: string }

@@ -3,69 +3,113 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { RESOURCES } from '../dev/cloud.ts'
-import type { AllResult, DemoResult } from '../dev/demo/result.ts'
 import { withTemporaryFolder } from '../dev/files.ts'
 import { PROJECT_ROOT } from '../dev/stack/data-folder.ts'
 import { findInstalledEngine } from '../sidecars/iac/engine/find.ts'
-import { runDemo } from './lib/demo.ts'
-import { type Figure, percentile, type Section } from './lib/report.ts'
+import { gapsByPlace } from './clock/critical-path.ts'
+import { type Figure, percentile, type Section, type Table } from './lib/report.ts'
+import { PARTS, type Stretch } from './share/breakdown.ts'
+import { type ObservedMode, observeModes } from './share/rounds.ts'
 
 const run = promisify(execFile)
 const median = (values: readonly number[]) => percentile(values, 0.5)
 
-/** Aims in seconds. They are higher for `apply` (two rounds) and `exhausted` (commits and pushes five attempts). */
-const AIMS_S: Record<string, number> = { apply: 3, exhausted: 3 }
-const MAIN_AIM_S = 1.5
+/** Aims in seconds: `exhausted` commits and pushes five attempts. */
+const AIMS_S: Record<string, number> = { generate: 0.4, exhausted: 1 }
+const AIM_S = 0.3
 
 /**
- * Runs every mode of the demo several times on one stack. The platform's time is that outside of engine and model. The
- * baseline of drift, import and apply is the same engine commands without the platform.
+ * Runs every mode of the demo several times, each time on one new stack. The platform's own share of a round is the
+ * time from its request to its last status in which neither an engine job nor a model call is open. The baseline of
+ * drift, import and apply is the same engine commands without the platform.
  */
 export async function benchModes(options: { runs: number }): Promise<Section> {
-  const runs = await repeat(options.runs, () => runNewDemo<AllResult>('--mode', 'all'))
-  const played = runs.flatMap(({ results }) => results)
+  const runs = await repeat(options.runs, () => observeModes('all'))
+  const played = runs.flat()
   const modes = [...new Set(played.map(({ mode }) => mode))]
-  const of = (mode: string, pick: (result: DemoResult) => number) =>
-    median(played.filter((result) => result.mode === mode).map(pick))
   const figures: Figure[] = modes.flatMap((mode) => {
-    const platform = of(mode, (result) => result.platform_s)
-    const share = of(mode, ({ platform_s, duration_s }) => (100 * platform_s) / duration_s)
+    const of = (pick: (result: ObservedMode) => number) => medianOf(played, mode, pick)
+    const share = of((one) => (100 * lengthOf(one.stretches)) / one.wall)
     return [
-      { name: `${mode}: neither engine nor model`, value: platform, unit: 's', aim: AIMS_S[mode] ?? MAIN_AIM_S },
+      { name: `${mode}: neither engine nor model`, value: of(ownSeconds), unit: 's', aim: AIMS_S[mode] ?? AIM_S },
       { name: `${mode}: its share of the whole`, value: share, unit: '%' },
     ]
   })
   for (const mode of ['full-drift', 'full-import', 'apply'] as const) {
     const byHand = median(await repeat(options.runs, () => withHandEngine(BY_HAND[mode])))
-    const value = of(mode, (result) => result.engine_s) / byHand
+    const value = medianOf(played, mode, (result) => result.engine_s) / byHand
     figures.push({ name: `${mode}: engine jobs to the same commands by hand`, value, unit: 'x' })
   }
   return {
     title: `Modes, scripted model (${options.runs} runs, medians)`,
     figures,
+    tables: [tableOfParts(played), tableOfPlaces(played)],
     notes: [
       'From the request to the last status; apply holds two rounds. By hand: the commands of the round, with ' +
         'local state.',
+      'What an engine job costs beside its command, with its sandbox, counts for the engine: see the part jobs.',
     ],
+  }
+}
+
+const lengthOf = (stretches: readonly Stretch[]): number => stretches.reduce((sum, { from, to }) => sum + to - from, 0)
+const ownSeconds = ({ stretches }: ObservedMode): number => lengthOf(stretches) / 1000
+
+const medianOf = (played: readonly ObservedMode[], mode: string, pick: (result: ObservedMode) => number): number =>
+  median(played.filter((result) => result.mode === mode).map(pick))
+
+/** Shows what the own share of each mode consists of, and how much the worker asked for. */
+function tableOfParts(played: readonly ObservedMode[]): Table {
+  const modes = [...new Set(played.map(({ mode }) => mode))]
+  return {
+    title: 'Neither engine nor model by what is waited for (ms), and what was asked for in the whole round',
+    columns: ['mode', 'in all', ...PARTS, 'processes', 'requests', 'statements'],
+    rows: modes.map((mode) => {
+      const of = (pick: (result: ObservedMode) => number) => Math.round(medianOf(played, mode, pick))
+      return [
+        ...[mode, of(({ stretches }) => lengthOf(stretches)), ...PARTS.map((part) => of(({ parts }) => parts[part]))],
+        ...(['process', 'request', 'statement'] as const).map((kind) => of(({ counts }) => counts[kind])),
+      ]
+    }),
+  }
+}
+
+const MAX_PLACES = 6
+
+/** Shows the places in which most of the own share of each mode lies, as means of the runs. */
+function tableOfPlaces(played: readonly ObservedMode[]): Table {
+  const rows = [...Map.groupBy(played, ({ mode }) => mode)].flatMap(([mode, runs]) => {
+    const gaps = runs.flatMap(({ stretches }) => stretches.map((one) => ({ ...one, ms: one.to - one.from })))
+    return gapsByPlace(gaps)
+      .slice(0, MAX_PLACES)
+      .map(({ after, before, count, ms }): (string | number)[] => [
+        ...[mode, after, before, Math.round((10 * count) / runs.length) / 10, Math.round(ms / runs.length)],
+      ])
+  })
+  return {
+    title: 'The same by its place: between which steps it lies (ms)',
+    columns: ['mode', 'after', 'before', 'times', 'ms'],
+    rows,
   }
 }
 
 /** Runs the main job several times on a new stack. The baseline is the same engine commands on as large a root. */
 export async function benchDemo(options: { runs: number }): Promise<Section> {
-  const played = await repeat(options.runs, () => runNewDemo<DemoResult>())
-  const of = (pick: (result: DemoResult) => number) => median(played.map(pick))
+  const played = (await repeat(options.runs, () => observeModes('generate'))).flat()
+  const of = (pick: (result: ObservedMode) => number) => median(played.map(pick))
   const byHand = await withHandEngine(BY_HAND.generate)
   const engine = of(({ engine_s }) => engine_s)
   return {
     title: `Main job, scripted model (${options.runs} runs, medians)`,
     figures: [
-      { name: 'request to reviewed plan', value: of(({ duration_s }) => duration_s), unit: 's' },
-      { name: 'neither engine nor model', value: of(({ platform_s }) => platform_s), unit: 's', aim: MAIN_AIM_S },
+      { name: 'request to reviewed plan', value: of(({ wall }) => wall / 1000), unit: 's' },
+      { name: 'neither engine nor model', value: of(ownSeconds), unit: 's', aim: AIMS_S.generate },
       { name: 'engine jobs', value: engine, unit: 's' },
       { name: 'model calls (with the scripted model)', value: of(({ model_s }) => model_s), unit: 's' },
       { name: 'the same engine commands by hand', value: byHand, unit: 's' },
       { name: 'engine jobs to commands by hand', value: engine / byHand, unit: 'x' },
     ],
+    tables: [tableOfParts(played), tableOfPlaces(played)],
     notes: ['By hand: init, validate (refused), validate, plan, show, plan, show, with local state.'],
   }
 }
@@ -75,10 +119,6 @@ async function repeat<T>(runs: number, work: () => Promise<T>): Promise<T[]> {
   for (let run = 0; run < runs; run++) results.push(await work())
   return results
 }
-
-/** Runs the demo on a new stack. */
-const runNewDemo = <Result>(...args: string[]): Promise<Result> =>
-  withTemporaryFolder((folder) => runDemo<Result>(folder, ...args))
 
 const init = ['init', '-no-color', '-input=false']
 const validate = ['validate', '-no-color']

@@ -6,19 +6,35 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { withTemporaryFolder } from '../../dev/files.ts'
 import { startGitHost } from '../../dev/git-host/start.ts'
-import { type Growth, growthTable, type Point } from '../lib/growth.ts'
+import { type Distance, startDistantRelay } from '../lib/distant.ts'
+import { type Growth, growthTable } from '../lib/growth.ts'
 import type { Figure, Section } from '../lib/report.ts'
 import type { RepositoryFigures, RepositoryTask } from './repository-steps.ts'
 
 const run = promisify(execFile)
 const PROGRAM = fileURLToPath(new URL('repository-steps.ts', import.meta.url))
 const ACCOUNT = { user: 'bench', token: 'token-of-the-bench' }
+/** Files of the repository with a long history. */
+const HISTORY_FILES = 100
 /** Files of one root. */
 const ROOT_FILES = 10
 /** Bytes of a file that each commit of a long history replaces. */
 const BLOB_BYTES = 8 * 1024 * 1024
 
 const AIM_TIMES = 5
+/** A host of the same region in the internet. */
+const DISTANCE: Distance = { round_trip_ms: 20, mbit_s: 100 }
+const FAR = `host ${DISTANCE.round_trip_ms} ms and ${DISTANCE.mbit_s} Mbit/s away`
+const NEAR = 'host on this machine'
+
+/** What was measured of one repository, with the host as near and as far as told. */
+interface Measured {
+  name: string
+  /** Files of the repository; null for one that is no point of the growth. */
+  size: number | null
+  near: RepositoryFigures
+  far: RepositoryFigures
+}
 
 /**
  * Opens repositories of growing size as a round does, with and without a mirror, and looks at them as the first calls of
@@ -30,70 +46,90 @@ export async function benchGrowthRepositories(options: {
   history_mb: number
   runs: number
 }): Promise<Section> {
-  const measured: { size: number; figures: RepositoryFigures }[] = []
-  let history: RepositoryFigures | null = null
+  const measured: Measured[] = []
   await withTemporaryFolder(async (folder) => {
     const host = await startGitHost({ data_dir: join(folder, 'host'), ...ACCOUNT, samples: false })
+    const relay = await startDistantRelay(host.port, DISTANCE)
     try {
-      const measure = async (name: string, fill: (path: string) => Promise<void>, files: number) => {
-        const uri = await host.addRepository({ owner: 'bench', name })
-        await fill(host.pathOf(uri))
+      const look = async (uri: string, files: number, port: number) => {
+        const throughPort = (text: string) => text.replace(`:${host.port}`, `:${port}`)
         const task: RepositoryTask = {
-          ...{ uri, runs: options.runs, path: host.pathOf(uri), folder: join(folder, name), account: ACCOUNT },
+          ...{ uri: throughPort(uri), runs: options.runs, path: host.pathOf(uri), account: ACCOUNT },
+          folder: join(folder, `${files}-${port}-${crypto.randomUUID()}`),
           root: `stacks/s${Math.floor(files / ROOT_FILES / 2)}`,
-          host: { url: host.url, host: host.host, ca_file: host.ca_file },
+          host: { url: throughPort(host.url), host: throughPort(host.host), ca_file: host.ca_file },
         }
         const { stdout } = await run(process.execPath, [PROGRAM, JSON.stringify(task)], { maxBuffer: 1e8 })
         return JSON.parse(stdout) as RepositoryFigures
       }
+      const measure = async (name: string, fill: (path: string) => Promise<void>, size: number | null) => {
+        const uri = await host.addRepository({ owner: 'bench', name: name.replaceAll(/\W+/g, '-') })
+        await fill(host.pathOf(uri))
+        const near = await look(uri, size ?? HISTORY_FILES, host.port)
+        measured.push({ name, size, near, far: await look(uri, size ?? HISTORY_FILES, relay.port) })
+      }
       for (const size of options.sizes)
-        measured.push({ size, figures: await measure(`files-${size}`, (path) => fillWithFiles(path, size), size) })
-      if (options.history_mb > 0)
-        history = await measure('history', (path) => fillWithHistory(path, options.history_mb), 100)
+        await measure(`${size.toLocaleString('en')} files`, (path) => fillWithFiles(path, size), size)
+      const { history_mb } = options
+      if (history_mb > 0)
+        await measure(`history of ${history_mb} MB`, (path) => fillWithHistory(path, history_mb), null)
     } finally {
+      await relay.close()
       await host.close()
     }
   })
-  const points = (figure: (figures: RepositoryFigures) => number): Point[] =>
-    measured.map(({ size, figures }) => ({ size, cost: figure(figures) }))
-  const times: Growth[] = STEPS.map(([name, figure]) => ({ name, unit: 'ms', points: points(figure) }))
-  const sizes: Growth[] = [
-    { name: 'fetched, first round', unit: 'kB', points: points((one) => one.cold.fetched_kb) },
-    { name: 'fetched, second round', unit: 'kB', points: points((one) => one.warm.fetched_kb) },
-    { name: 'shown of the root', unit: 'characters', points: points((one) => one.prompt) },
-    { name: 'memory of the worker, peak', unit: 'MB', points: points((one) => one.peak_mb) },
-  ]
+  const growths = (lines: typeof STEPS, which: 'near' | 'far'): Growth[] =>
+    lines.map(([name, unit, figure]) => ({
+      ...{ name, unit },
+      points: measured.flatMap((one) => (one.size === null ? [] : [{ size: one.size, cost: figure(one[which]) }])),
+    }))
+  const title = `Files of the repository, ${ROOT_FILES} of them in the root; median of ${options.runs}`
   return {
     title: 'Growth of repositories',
-    figures: [...measured.flatMap(({ size, figures }) => ratios(size.toLocaleString('en'), figures)), ...last(history)],
+    figures: measured.flatMap(({ name, near, far }) => [
+      ...ratios(`${name}, ${NEAR}`, near),
+      ...ratios(`${name}, ${FAR}`, far),
+    ]),
     tables: [
-      growthTable(`Files of the repository, ${ROOT_FILES} of them in the root; median of ${options.runs}`, times),
-      growthTable('Sizes', sizes),
+      growthTable(`${title}; ${NEAR}`, growths([...STEPS, ...SIZES], 'near')),
+      growthTable(`${title}; ${FAR}`, growths(STEPS, 'far')),
     ],
-    notes: ['The host is on the same machine: what a network adds is saved by a mirror as well.'],
-  }
-
-  function last(figures: RepositoryFigures | null): Figure[] {
-    return figures === null ? [] : ratios(`history of ${options.history_mb} MB`, figures)
+    notes: [
+      'A model can be asked when the repository is opened and surveyed. An engine waits for the other files, too.',
+      'Processor time includes that of git, without the host.',
+    ],
   }
 }
 
-const STEPS: [string, (figures: RepositoryFigures) => number][] = [
-  ['opened, first round', ({ cold }) => cold.open_ms],
-  ['opened, second round', ({ warm }) => warm.open_ms],
-  ['opened after a commit of others', ({ moved }) => moved.open_ms],
-  ['survey', ({ survey_ms }) => survey_ms],
-  ['search', ({ search_ms }) => search_ms],
+const STEPS: [string, string, (figures: RepositoryFigures) => number][] = [
+  ['opened, first round', 'ms', ({ cold }) => cold.open_ms],
+  ['opened, second round', 'ms', ({ warm }) => warm.open_ms],
+  ['opened after a commit of others', 'ms', ({ moved }) => moved.open_ms],
+  ['processor time, first round', 'ms', ({ cold }) => cold.cpu_ms],
+  ['processor time, second round', 'ms', ({ warm }) => warm.cpu_ms],
+  ['survey', 'ms', ({ survey_ms }) => survey_ms],
+  ['search', 'ms', ({ search_ms }) => search_ms],
+  ['the other files', 'ms', ({ rest_ms }) => rest_ms],
 ]
 
-const ratios = (name: string, { cold, warm, moved, survey_ms }: RepositoryFigures): Figure[] => [
+const SIZES: typeof STEPS = [
+  ['fetched, first round', 'kB', ({ cold }) => cold.fetched_kb],
+  ['fetched, second round', 'kB', ({ warm }) => warm.fetched_kb],
+  ['shown of the root', 'characters', ({ prompt }) => prompt],
+  ['memory of the worker, peak', 'MB', ({ peak_mb }) => peak_mb],
+]
+
+const ratios = (name: string, { cold, warm, moved, survey_ms, search_ms, peak_mb }: RepositoryFigures): Figure[] => [
   {
     name: `${name}: first round to second, until a model can be asked`,
     value: (cold.open_ms + survey_ms) / (warm.open_ms + survey_ms),
     ...{ unit: 'times', aim: AIM_TIMES, at_least: true },
   },
+  { name: `${name}: second round, until a model can be asked`, value: warm.open_ms + survey_ms, unit: 'ms' },
   { name: `${name}: fetched in the first round`, value: cold.fetched_kb, unit: 'kB' },
   { name: `${name}: fetched after a commit of others`, value: moved.fetched_kb, unit: 'kB' },
+  { name: `${name}: search`, value: search_ms, unit: 'ms' },
+  { name: `${name}: memory of the worker, peak`, value: peak_mb, unit: 'MB' },
 ]
 
 /** Commits so many files of 0.5 to 1 kB in roots of ten. */
@@ -113,7 +149,7 @@ async function fillWithFiles(path: string, files: number): Promise<void> {
 
 /** Commits 100 files, and one that so many commits replace by as many bytes that nothing compresses. */
 async function fillWithHistory(path: string, megabytes: number): Promise<void> {
-  await fillWithFiles(path, 100)
+  await fillWithFiles(path, HISTORY_FILES)
   await fastImport(path, function* () {
     for (let left = megabytes * 1e6, at = 0; left > 0; left -= BLOB_BYTES, at++) {
       yield `commit refs/heads/main\ncommitter Bench <bench@noreply.invalid> ${1_700_000_001 + at} +0000\ndata 4\nblob\n`

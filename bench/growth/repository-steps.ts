@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { readdir, rm, stat } from 'node:fs/promises'
+import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createFileAccess } from '../../pipeline/workspace/files/access.ts'
@@ -29,6 +29,8 @@ export interface RepositoryFigures {
   cold: Opened
   warm: Opened
   moved: Opened
+  /** The files beyond those that a model may be shown, which an engine needs. */
+  rest_ms: number
   survey_ms: number
   search_ms: number
   /** Characters of the list of files and blocks that models are shown. */
@@ -39,9 +41,13 @@ export interface RepositoryFigures {
 
 interface Opened {
   open_ms: number
+  /** Processor time of this process and of its git processes; NaN outside of Linux. */
+  cpu_ms: number
   fetched_kb: number
 }
 
+/** Ticks of the kernel's clock a second, as Linux shows them to programs. */
+const TICKS = 100
 const BUDGET = { tokens: 4_000, estimate: (text: string) => Math.ceil(text.length / 3) }
 const task: RepositoryTask = JSON.parse(process.argv[2] ?? '')
 const { url: base_url, host, ca_file } = task.host
@@ -51,6 +57,7 @@ const git = promisify(execFile)
 const samples = { cold: [] as Opened[], warm: [] as Opened[], moved: [] as Opened[] }
 const surveys: number[] = []
 const searches: number[] = []
+const rests: number[] = []
 let prompt = 0
 for (let run = 0; run < task.runs; run++) {
   await rm(join(config.paths.git_folder, 'mirrors'), { recursive: true, force: true })
@@ -62,6 +69,7 @@ for (let run = 0; run < task.runs; run++) {
 console.log(
   JSON.stringify({
     ...{ cold: median(samples.cold), warm: median(samples.warm), moved: median(samples.moved) },
+    rest_ms: percentile(rests, 0.5),
     ...{ survey_ms: percentile(surveys, 0.5), search_ms: percentile(searches, 0.5), prompt },
     peak_mb: process.resourceUsage().maxRSS / 1e3,
   } satisfies RepositoryFigures),
@@ -71,12 +79,13 @@ async function measureOpen(kind: keyof typeof samples, use?: (workspace: Workspa
   const before = await mirroredBytes()
   const session = crypto.randomUUID()
   const branch = `Platform/2026-01-31_235959-${session.slice(0, 8)}`
+  const cpu = await processorTime()
   const started = performance.now()
   const opened = round(task.uri, { session, branch, root_path: task.root })
   const workspace = await openWorkspace(config, opened, { log: silentLogger })
   const open_ms = performance.now() - started
   const fetched_kb = ((await bytesBelow(join(workspace.gitDirectory, 'objects', 'pack'))) - before) / 1e3
-  samples[kind].push({ open_ms, fetched_kb })
+  samples[kind].push({ open_ms, cpu_ms: (await processorTime()) - cpu, fetched_kb })
   await use?.(workspace)
   await workspace.dispose()
 }
@@ -95,6 +104,17 @@ async function look(workspace: Workspace): Promise<void> {
   const searching = performance.now()
   await access.grep({ query: 'r7_3', case_sensitive: true })
   searches.push(performance.now() - searching)
+  const completing = performance.now()
+  await workspace.complete()
+  rests.push(performance.now() - completing)
+}
+
+/** Milliseconds of processor time of this process and of the children that have ended. */
+async function processorTime(): Promise<number> {
+  const text = await readFile('/proc/self/stat', 'utf8').catch(() => '')
+  // The name of the program is in parentheses and may hold spaces. User and system time are the 14th to 17th field.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return (fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / TICKS) * 1000 || Number.NaN
 }
 
 /** Commits one changed file at the host. */
@@ -124,14 +144,10 @@ async function bytesBelow(folder: string): Promise<number> {
 }
 
 function median(opened: Opened[]): Opened {
-  return {
-    open_ms: percentile(
-      opened.map(({ open_ms }) => open_ms),
+  const of = (field: keyof Opened) =>
+    percentile(
+      opened.map((one) => one[field]),
       0.5,
-    ),
-    fetched_kb: percentile(
-      opened.map(({ fetched_kb }) => fetched_kb),
-      0.5,
-    ),
-  }
+    )
+  return { open_ms: of('open_ms'), cpu_ms: of('cpu_ms'), fetched_kb: of('fetched_kb') }
 }

@@ -15,7 +15,9 @@ import type { Sql } from '../../src/data/db/sql.ts'
 import { createSendingQueue } from '../../src/data/queue.ts'
 import { acceptFirstRound } from '../../src/rounds/accept.ts'
 import { type SizedRequest, sizedRequests } from '../clock/requests.ts'
-import { startBenchStack } from '../lib/stack.ts'
+import { startBenchStack, whileRunning } from '../lib/stack.ts'
+
+const PATIENT_MS = 60_000
 
 export interface World {
   stack: Stack
@@ -39,7 +41,8 @@ export const withRounds = <T>(
       env: { PLATFORM_CONFIG: await writeConfiguration(folder, options.concurrency) },
       scripted_model: { times: options.times, recordings: [request.recording] },
     })
-    const sql = connect(stack.addresses.databaseUrl ?? '')
+    // On a loaded machine a process of the server may get no time for seconds, which is no reason to end it here.
+    const sql = connect(stack.addresses.databaseUrl ?? '', { doubtMs: PATIENT_MS, patienceMs: PATIENT_MS })
     const first = pidOf(stack, 'worker')
     const workers = [first]
     const children: ChildProcess[] = []
@@ -47,7 +50,7 @@ export const withRounds = <T>(
       const repository = { owner: 'bench', name: 'rounds', content: { files: request.files } }
       const repo_uri = (await stack.addresses.git_host?.addRepository(repository)) ?? ''
       const queue = createSendingQueue(sql)
-      return await work({
+      const world: World = {
         ...{ stack, sql, workers },
         accept: async (subject, query) => {
           const who = { issuer: 'urn:bench', subject, email: null, display_name: null, elevated: false }
@@ -64,7 +67,8 @@ export const withRounds = <T>(
           children.push(child)
           workers.push(child.pid ?? 0)
         },
-      })
+      }
+      return await whileRunning(stack, () => work(world))
     } finally {
       for (const child of children) child.kill('SIGTERM')
       await sql.end({ timeout: 1 })

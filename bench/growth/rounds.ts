@@ -17,7 +17,10 @@ interface Run {
   many: number[]
   others: number[]
   lost: number
+  /** Rounds with two ends. */
   twice: number
+  /** Rounds that began again, because their worker lost its lease: without time on a processor it cannot extend it. */
+  interrupted: number
 }
 
 /**
@@ -42,7 +45,8 @@ export const benchQueuedRounds = (options: {
       title: `Queued rounds (${options.rounds}, up to ${options.concurrency} at once for each worker, usual model clock)`,
       figures: [
         { name: 'lost', value: runs.reduce((sum, { lost }) => sum + lost, 0), unit: 'rounds', aim: 0 },
-        { name: 'run twice', value: runs.reduce((sum, { twice }) => sum + twice, 0), unit: 'rounds', aim: 0 },
+        { name: 'ended twice', value: runs.reduce((sum, { twice }) => sum + twice, 0), unit: 'rounds', aim: 0 },
+        { name: 'began again', value: runs.reduce((sum, { interrupted }) => sum + interrupted, 0), unit: 'rounds' },
         {
           name: 'first rounds of others, fewest workers: longest wait to the median of the one user',
           ...{ value: Math.max(...others) / percentile(many, 0.5), unit: 'x', aim: 0.5 },
@@ -84,14 +88,17 @@ async function readWaits(sql: Sql, ids: readonly number[]): Promise<number[]> {
   return rows.map(({ seconds }) => seconds)
 }
 
-async function readFaults(sql: Sql, ids: readonly number[]): Promise<Pick<Run, 'lost' | 'twice'>> {
-  const [row] = await sql<Pick<Run, 'lost' | 'twice'>[]>`
-    SELECT count(*) FILTER (WHERE ends = 0) AS lost, count(*) FILTER (WHERE ends > 1 OR attempts > 1) AS twice
+type Faults = Pick<Run, 'lost' | 'twice' | 'interrupted'>
+
+async function readFaults(sql: Sql, ids: readonly number[]): Promise<Faults> {
+  const [row] = await sql<Faults[]>`
+    SELECT count(*) FILTER (WHERE ends = 0) AS lost, count(*) FILTER (WHERE ends > 1) AS twice,
+      count(*) FILTER (WHERE attempts > 1) AS interrupted
     FROM (
       SELECT r.attempts, count(*) FILTER (WHERE s.status IN ('completed', 'uncompleted', 'failed')) AS ends
       FROM rounds r JOIN statuses s ON s.round_id = r.id WHERE r.id = ANY(${ids as number[]}::int[]) GROUP BY r.id
     ) counted`
-  return row ?? { lost: ids.length, twice: 0 }
+  return row ?? { lost: ids.length, twice: 0, interrupted: 0 }
 }
 
 function tableOf(runs: readonly Run[]): Table {

@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { migrate } from '../../src/data/db/migrate.ts'
@@ -19,6 +20,8 @@ const AT_ONCE = 200
 const SETTLE_MS = 12_000
 const CHANGES_AT_ONCE = 25
 const OPEN_LIMIT_MS = 300_000
+/** Files that a process has open beside its streams, and connections that are not closed yet. */
+const SPARE_FILES = 100
 /** The flags of `npm run core`. */
 const AS_SHIPPED = ['--min-semi-space-size=4', '--max-semi-space-size=4']
 
@@ -49,6 +52,7 @@ export async function benchGrowthStreams(options: {
     'The readers are in a process of their own. Storm: the core is killed, started again on its port, and all readers ' +
       'connect again at once.',
   ]
+  assertOpenFiles(Math.max(...options.sizes) + SPARE_FILES)
   const stores = await startStores()
   try {
     await migrate(stores.sql)
@@ -73,6 +77,14 @@ export async function benchGrowthStreams(options: {
   } finally {
     await stores.close()
   }
+}
+
+/** Throws where a process may not open so many files, before streams that cannot be opened are waited for. */
+function assertOpenFiles(needed: number): void {
+  const limits = existsSync('/proc/self/limits') ? readFileSync('/proc/self/limits', 'utf8') : ''
+  const [, limit = 'unlimited'] = /^Max open files +(\d+)/m.exec(limits) ?? []
+  if (Number(limit) < needed)
+    throw new Error(`${needed} files have to be open at once, and ${limit} may be: raise the limit with ulimit -n`)
 }
 
 function casesOf(name: string, measured: readonly Measured[]): Growth[] {

@@ -13,13 +13,30 @@ export const startBenchStack = (
 ): Promise<Stack> =>
   startStack({ folder, env: { ...process.env, PLATFORM_PORT: undefined, ...env }, embedded: true, ...options })
 
+/**
+ * Waits for work that uses the stack. A stack stops as a whole when one of its processes ends; the error then names that
+ * process with its last lines, instead of the connection that the work has lost.
+ */
+export async function whileRunning<T>(stack: Stack, work: () => Promise<T>): Promise<T> {
+  const died = stack.failed.then((text): never => {
+    throw new Error(text)
+  })
+  died.catch(() => {})
+  try {
+    return await Promise.race([work(), died])
+  } catch (error) {
+    if (stack.isStopping()) await died
+    throw error
+  }
+}
+
 /** Runs `work` with a new stack and a pool of its database. */
 export const withStack = <T>(work: (stack: Stack, sql: Sql) => Promise<T>): Promise<T> =>
   withTemporaryFolder(async (folder) => {
     const stack = await startBenchStack(folder)
     const sql = connect(stack.addresses.databaseUrl ?? '')
     try {
-      return await work(stack, sql)
+      return await whileRunning(stack, () => work(stack, sql))
     } finally {
       await sql.end({ timeout: 1 })
       await stack.stop()

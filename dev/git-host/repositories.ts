@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { readText, withTemporaryFolder } from '../files.ts'
@@ -81,11 +81,13 @@ export async function createRepository(dataDir: string, options: NewRepository):
   const path = repositoryPath(dataDir, owner, name)
   await rm(path, { recursive: true, force: true })
   await mkdir(dirname(path), { recursive: true })
-  await gitOrThrow(['init', '--quiet', '--bare', '--initial-branch=main', path])
-  for (const [key, value] of Object.entries(SERVER_OPTIONS)) await gitOrThrow(['--git-dir', path, 'config', key, value])
+  await gitOrThrow(['init', '--quiet', '--bare', '--initial-branch=main', '--template=', path])
+  await appendFile(join(path, 'config'), SERVER_OPTIONS)
   if (content) await commitContent(path, content)
-  if (rules.refused_branches !== undefined)
+  if (rules.refused_branches !== undefined) {
+    await mkdir(join(path, 'hooks'))
     await writeFile(join(path, 'hooks', 'pre-receive'), refusingHook(rules.refused_branches), { mode: 0o755 })
+  }
   await writeFile(join(path, 'platform-host.json'), JSON.stringify({ private: isPrivate, rules }))
   return { owner, name, path, private: isPrivate, rules }
 }
@@ -100,23 +102,25 @@ while read -r _ _ ref; do
 done
 `
 
-/** Settings that allow shallow and partial clones of any commit, as the large hosts do. */
-const SERVER_OPTIONS = {
-  'uploadpack.allowReachableSHA1InWant': 'true',
-  'uploadpack.allowAnySHA1InWant': 'true',
-  'uploadpack.allowTipSHA1InWant': 'true',
-  'uploadpack.allowFilter': 'true',
-  'receive.shallowUpdate': 'true',
-}
+/**
+ * Settings that allow shallow and partial clones of any commit, as the large hosts do. They are written as a part of the
+ * file, because `git config` would be one more process for each of them, and tests make hundreds of repositories.
+ */
+const SERVER_OPTIONS = `[uploadpack]
+	allowReachableSHA1InWant = true
+	allowAnySHA1InWant = true
+	allowTipSHA1InWant = true
+	allowFilter = true
+[receive]
+	shallowUpdate = true
+`
 
 const commitContent = (path: string, content: RepositoryContent): Promise<void> =>
   withTemporaryFolder(async (temporary) => {
     const tree = 'folder' in content ? content.folder : await writeTree(join(temporary, 'tree'), content.files)
     const options = { cwd: tree, env: { GIT_DIR: path, GIT_WORK_TREE: tree, GIT_INDEX_FILE: join(temporary, 'index') } }
     await gitOrThrow(['add', '--all', '.'], options)
-    const treeId = await gitOrThrow(['write-tree'], options)
-    const commit = await gitOrThrow(['commit-tree', treeId, '-m', 'Initial import'], options)
-    await gitOrThrow(['update-ref', 'refs/heads/main', commit], options)
+    await gitOrThrow(['commit', '--quiet', '--allow-empty', '-m', 'Initial import'], options)
   })
 
 async function writeTree(root: string, files: Files): Promise<string> {
@@ -168,7 +172,10 @@ export function createGitEnvironment(extra: Record<string, string> = {}): Record
 }
 
 /** Options of every command: the folders may belong to another user, and git must start no programs by itself. */
-export const GIT_OPTIONS = ['-c', 'safe.directory=*', '-c', 'gc.auto=0', '-c', 'core.hooksPath=/dev/null']
+export const GIT_OPTIONS = [
+  ...['-c', 'safe.directory=*', '-c', 'core.hooksPath=/dev/null'],
+  ...['-c', 'gc.auto=0', '-c', 'maintenance.auto=false'],
+]
 
 /** Runs git and returns its output, whatever its exit code is. Errors: it cannot be started. */
 export async function git(args: readonly string[], { cwd, env }: GitSetting = {}) {

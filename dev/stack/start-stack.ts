@@ -97,6 +97,8 @@ export async function startStack(options: StackOptions) {
       children: processes.map(({ name, pid, ended }) => ({ name, pid, ended })),
       /** Resolves with a text when a process of the stack has ended by itself and all others were stopped. */
       failed: firstDeath(database ? [...processes, database] : processes, stop),
+      /** True from the moment at which it stops, by itself too: then what uses its servers fails first. */
+      isStopping: (): boolean => stop.running(),
       stop: (): Promise<void> => stop(),
     }
   } catch (error) {

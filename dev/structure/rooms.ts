@@ -103,7 +103,7 @@ export const ROOMS: readonly Room[] = [
     holds: 'finding, lists, details and pull requests of sessions; which old ones may be removed',
     imports: [
       ...['config', 'src/base', 'src/data', 'src/services', 'src/repository', 'src/plan', 'src/context.ts'],
-      ...['src/saved-plans', 'src/access/audit', 'src/rounds'],
+      ...['src/budget', 'src/saved-plans', 'src/access/audit', 'src/rounds'],
     ],
   },
   {

@@ -15,7 +15,7 @@ import { describeState, LOCAL_STATE_FILE, writeOverride, writeStateKeys } from '
 import { copyCommit } from '../workspace/clone.ts'
 import { removeRightInside } from '../workspace/files/private-files.ts'
 import { readPriorState } from '../workspace/saved-plans/zip.ts'
-import { describeFault, runJob } from './engine.ts'
+import { describeFault } from './engine-fault.ts'
 import {
   findKeptPlan,
   hashLockFile,
@@ -26,6 +26,7 @@ import {
   readSessionState,
 } from './kept-base-plan.ts'
 import { type Run, stoppable } from './run.ts'
+import { runJob } from './run-job.ts'
 
 /** What the code before the session plans, or why that is not known, in one masked line. */
 export type BaseReading = ({ ok: true } & MadePlan) | { ok: false; reason: string }
@@ -242,16 +243,14 @@ async function readBase(
     }
     await renewKeys()
     assertAccepted(await runJob(run, 'init', scoped), copy.iacRoot)
-    const asData = (await context.iac.offers?.('validate_json', signal)) && { json: true as const }
-    const validated = readValidation(await runJob(run, 'validate', { ...root, ...asData }))
+    const validated = readValidation(await runJob(run, 'validate', { ...root, json: true }))
     if (validated.result.exit_code !== 0) {
       const found = validated.diagnostics ?? (await context.iac.diagnostics(root, signal)) ?? []
       assertAccepted(validated.result, copy.iacRoot, fromEngine(found))
     }
     onChecked([])
     await renewKeys()
-    const json = await context.iac.offers?.('plan_json', signal)
-    const body = { ...scoped, plan_file: PLAN_FILE, lock: false as const, ...(json && { json }) }
+    const body = { ...scoped, plan_file: PLAN_FILE, lock: false, json: true } as const
     const planned = await runJob(run, 'plan', body)
     assertAccepted(planned, copy.iacRoot, fromEngine(diagnosticsIn(planned.stdout)))
     const shown = await runJob(run, 'show', { ...root, plan_file: PLAN_FILE })

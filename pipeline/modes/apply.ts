@@ -9,11 +9,11 @@ import { type ApplyProgress, type ApplyResult, readApplyProgress, recordApplyRes
 import { cancelledMessage } from '../../src/rounds/finish.ts'
 import { readRoundResult } from '../../src/rounds/round-result.ts'
 import { findSavedPlan, type SavedPlan } from '../../src/saved-plans/saved-plan.ts'
-import { cancelledBy } from '../kit/engine.ts'
 import { type BareKit, createBareKit, notify, requestFor } from '../kit/kit.ts'
 import { type BareMode, type BareRun, type Outcome, type Parked, withOwnBackend } from '../kit/run.ts'
 import { runChain } from '../kit/run-chain.ts'
 import { settleStatusAfter } from '../kit/status.ts'
+import { cancelledBy } from '../kit/stop-jobs.ts'
 import {
   assertUnchanged,
   describeStateTrace,

@@ -1,3 +1,4 @@
+import { allInOrder } from '../../src/base/gate.ts'
 import { driftReportWriter } from '../../src/chains/report-writers.ts'
 import { isWithoutResources } from '../../src/plan/plan.ts'
 import { storeDrift, storeReport } from '../../src/reports/artifacts.ts'
@@ -18,6 +19,7 @@ import { describeResult } from '../steps/generator/compose-result.ts'
 import { planOutsideTargets } from '../steps/plan/plan.ts'
 import { assertRootIsSupported } from '../steps/shared/check-root.ts'
 import { composePrompts } from '../steps/shared/compose-prompts.ts'
+import { initialiseAhead } from '../steps/shared/initialise-ahead.ts'
 import { decline } from '../steps/shared/judge-request.ts'
 import { learnDeclaredSecrets } from '../steps/shared/look-at-repository.ts'
 
@@ -25,22 +27,36 @@ import { learnDeclaredSecrets } from '../steps/shared/look-at-repository.ts'
 export async function drift(kit: Kit): Promise<Outcome> {
   const { run, status } = kit
   const before = await run.workspace.head()
-  await assertRootIsSupported(kit)
-  await learnDeclaredSecrets(kit)
+  await allInOrder([assertRootIsSupported(kit), learnDeclaredSecrets(kit)])
   await status.say('filtering', run.round.query)
-  const scope = run.round.is_partial ? await findRequestedScope(kit) : { targets: [] }
-  if ('declined' in scope) return decline(run, scope.declined)
-  const conventions = await composePrompts(kit)
-  const result = await remediateDrift(kit, {
-    valid: null,
-    targets: scope.targets,
-    filterSessionChanges: false,
-    ...(run.round.is_partial && { request: kit.secrets.text(run.round.query) }),
-    conventions,
-    maxIterations: run.context.config.orchestration.max_drift_reports,
-  }).finally(() => keepTurn(kit))
-  await writeDriftReport(kit, result, await run.workspace.changedFiles(before))
-  return { status: 'completed' }
+  void run.workspace.complete()
+  // The files are read before init adds some.
+  await kit.survey.look()
+  const { max_drift_reports: maxIterations } = run.context.config.orchestration
+  const ahead = maxIterations > 0 ? initialiseAhead(kit) : null
+  let composing: Promise<unknown> = Promise.resolve()
+  try {
+    const scope = run.round.is_partial ? await findRequestedScope(kit) : { targets: [] }
+    if ('declined' in scope) return decline(run, scope.declined)
+    // Reading the drift repeats an init that failed, and needs no conventions.
+    const initialised = Promise.allSettled([ahead?.take()])
+    const conventions = composePrompts(kit, initialised)
+    composing = Promise.allSettled([conventions])
+    await initialised
+    const result = await remediateDrift(kit, {
+      valid: null,
+      targets: scope.targets,
+      filterSessionChanges: false,
+      ...(run.round.is_partial && { request: kit.secrets.text(run.round.query) }),
+      conventions,
+      maxIterations,
+    }).finally(() => keepTurn(kit))
+    await writeDriftReport(kit, result, await run.workspace.changedFiles(before))
+    return { status: 'completed' }
+  } finally {
+    await composing
+    await ahead?.settle()
+  }
 }
 
 /** The user's side of the turn for a request without text. */
@@ -55,9 +71,9 @@ function keepTurn({ run, secrets }: Kit): void {
 /** Reports the drift that a drift round would read, and writes nothing. A failing plan is part of the report. */
 export async function driftPreview(kit: Kit): Promise<Outcome> {
   const { run, status } = kit
-  await assertRootIsSupported(kit)
-  await learnDeclaredSecrets(kit)
+  await allInOrder([assertRootIsSupported(kit), learnDeclaredSecrets(kit)])
   await status.show('filtering', 'Looking for drift. Nothing is changed.')
+  void run.workspace.complete()
   const scope = run.round.is_partial ? await findRequestedScope(kit) : { targets: [] }
   if ('declined' in scope) return { status: 'uncompleted', message: kit.secrets.text(scope.declined) }
   const seen = await lookForDrift(kit, scope.targets)

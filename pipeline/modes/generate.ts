@@ -1,4 +1,5 @@
 import { PlatformError } from '../../src/base/errors.ts'
+import { allInOrder } from '../../src/base/gate.ts'
 import type { Turn } from '../../src/base/vocabulary.ts'
 import { writeTaskQuery } from '../../src/chains/iac-generator.ts'
 import { listChanges } from '../../src/plan/change-list.ts'
@@ -35,8 +36,7 @@ import { learnDeclaredSecrets, readDeclarations, readForStatements } from '../st
 /** Turns a request into a saved plan; a declined or answered one ends `uncompleted` and changes nothing. */
 export async function generate(kit: Kit): Promise<Outcome> {
   const { run, status } = kit
-  await assertRootIsSupported(kit)
-  await learnDeclaredSecrets(kit)
+  await allInOrder([assertRootIsSupported(kit), learnDeclaredSecrets(kit)])
   await status.say('filtering', run.round.query)
   const declarations = readDeclarations(kit)
   // The files are read before init adds some.

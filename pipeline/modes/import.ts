@@ -1,4 +1,5 @@
 import { PlatformError } from '../../src/base/errors.ts'
+import { allInOrder } from '../../src/base/gate.ts'
 import { importReportWriter } from '../../src/chains/report-writers.ts'
 import { describePlan } from '../../src/chains/shared/plan-background.ts'
 import { identityOf, type ScopeInventory, takeInventory } from '../../src/plan/imports/inventory.ts'
@@ -34,9 +35,9 @@ import { learnDeclaredSecrets, readDeclarations } from '../steps/shared/look-at-
 export async function importResources(kit: Kit): Promise<Outcome> {
   const { run, status } = kit
   const { query, is_partial, resource_ids: chosen } = run.round
-  await assertRootIsSupported(kit)
-  await learnDeclaredSecrets(kit)
+  await allInOrder([assertRootIsSupported(kit), learnDeclaredSecrets(kit)])
   await status.say('filtering', query)
+  void run.workspace.complete()
   const resumed = await resumeLedger(kit)
   const discovery = await discover(kit)
   if (discovery.failure !== null && !resumed) throw notListed(kit, discovery.failure)
@@ -138,8 +139,7 @@ export async function writeImportReport(kit: Kit, facts: ImportFacts, plan: Vali
 export async function importPreview(kit: Kit): Promise<Outcome> {
   const { run, secrets, status } = kit
   const { provider, scope_id } = run.round.session
-  await assertRootIsSupported(kit)
-  await learnDeclaredSecrets(kit)
+  await allInOrder([assertRootIsSupported(kit), learnDeclaredSecrets(kit)])
   await status.show('filtering', `Listing the scope ${scope_id}. Nothing is imported.`)
   const discovery = await discover(kit)
   if (discovery.failure !== null) throw new PlatformError('ScopeNotListed', 502, discovery.failure)

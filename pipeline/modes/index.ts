@@ -1,3 +1,4 @@
+import { allInOrder } from '../../src/base/gate.ts'
 import { recordFirstCommit } from '../../src/rounds/run-records.ts'
 import { createKit, type Kit } from '../kit/kit.ts'
 import { inWorkspace, type Modes, type Outcome, type Run, withOwnBackend } from '../kit/run.ts'
@@ -18,7 +19,7 @@ const onCode = (handle: (kit: Kit) => Promise<Outcome>, preview = handle) =>
     const standing = await findStanding(run)
     const kit = createKit(standing.on === 'own' ? withOwnBackend(run) : run)
     return await settleStatusAfter(kit, async () => {
-      await kit.engine.checkPrograms()
+      await allInOrder([run.workspace.opened ?? Promise.resolve(), kit.engine.checkPrograms()])
       return (await settleState(kit, standing)) ?? (await (run.round.preview ? preview(kit) : handle(kit)))
     }).finally(kit.base.stop)
   })

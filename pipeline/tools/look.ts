@@ -34,12 +34,12 @@ export const inspectionTools = (access: FileAccess, workspace: Pick<Workspace, '
   defineTool({
     name: 'read_file',
     description:
-      'Read a text file of the workspace, or outside of it one that its code uses (a local module, a path in the ' +
-      'code, a link). It is cut after 200,000 characters.',
+      'Read a text file of the workspace, or outside of it one that its code uses (module, path in the code, link). It ' +
+      'is cut after 200,000 characters.',
     schema: v.object({
       target_file: v.pipe(
         v.string(),
-        v.description('Path from the workspace root, such as "main.tf" or "../../modules/net/main.tf"'),
+        v.description('From the workspace root, such as "main.tf" or "../../modules/net/main.tf"'),
       ),
     }),
     reads: true,
@@ -53,13 +53,10 @@ export const inspectionTools = (access: FileAccess, workspace: Pick<Workspace, '
   defineTool({
     name: 'list_dir',
     description:
-      'List what is directly in a directory, one path a line from the workspace root. Directories end with a slash; ' +
-      'files that git ignores are left out.',
+      'List a directory, one path a line from the workspace root, directories with a slash at the end, without files ' +
+      'that git ignores.',
     schema: v.object({
-      relative_workspace_path: v.pipe(
-        v.string(),
-        v.description('Path from the workspace root, "." for the root itself'),
-      ),
+      relative_workspace_path: v.pipe(v.string(), v.description('From the workspace root, which is "."')),
     }),
     reads: true,
     run: async ({ relative_workspace_path }) => listNames(await access.list(relative_workspace_path)),
@@ -67,8 +64,8 @@ export const inspectionTools = (access: FileAccess, workspace: Pick<Workspace, '
   defineTool({
     name: 'bulk_grep_search',
     description:
-      'Search all files, also those outside that the code uses, by line. Matches are lines "file:line:text", at most ' +
-      `50 for each of at most ${MAX_SEARCHES} searches. Files that git ignores are left out.`,
+      'Search all files but those that git ignores, also those outside that the code uses. Matches are lines ' +
+      `"file:line:text", at most 50 for each of at most ${MAX_SEARCHES} searches.`,
     schema: v.object({
       searches: v.pipe(
         v.array(SearchSchema),

@@ -1,22 +1,11 @@
-import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
-import { badGateway, badRequest, internal, type PlatformError, REPOSITORY_UNREACHABLE } from '../../src/base/errors.ts'
+import { badGateway, internal, REPOSITORY_UNREACHABLE } from '../../src/base/errors.ts'
+import { allInOrder } from '../../src/base/gate.ts'
 import type { Logger } from '../../src/base/log.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { listChanges } from './change-budget.ts'
 import { excludeNeverPushed, isNeverPushed } from './files/engine-files.ts'
-import {
-  type CloneLimits,
-  type Git,
-  LINK,
-  MAX_LISTING,
-  MIB,
-  measure,
-  mustSucceed,
-  repositoryTooLarge,
-  SUBMODULE,
-  tooManyFiles,
-} from './git/git.ts'
+import { type Git, MAX_LISTING, mustSucceed, SUBMODULE } from './git/git.ts'
 import type { Checkout } from './workspace.ts'
 
 const ASK_TIMEOUT_MS = 20_000
@@ -24,45 +13,52 @@ const ASK_TIMEOUT_MS = 20_000
 interface BranchOptions {
   branch: string
   defaultBranch: string
+  /** The commit of the default branch. */
+  defaultCommit: string
   round: ClaimedRound
   log: Logger
 }
 
+/** The commit at which a round begins. */
+export interface Start {
+  commit: string
+  /** Notes for the result of the round. */
+  notes: string[]
+  /**
+   * Makes sure that the remote has the session branch at this commit, and may be written at all. It works in git's
+   * directory until it ends. Errors: 500 with git's text.
+   */
+  publish(): Promise<void>
+}
+
 /**
- * Checks out the session branch and makes sure that the remote has it. After an interrupted or cancelled round, starts
- * from the commit at the end of the last round that counts. For a preview nothing is pushed: a missing branch starts at
- * the default branch, in the clone only. Errors: 502 when the remote cannot be reached, 500 with git's text when the
- * branch cannot be moved, 422 for a repository over the limits.
- * @returns the commit that is checked out, and notes for the result of the round
+ * Finds the commit at which the round begins, and makes it the head of the session branch in the clone. After an
+ * interrupted or cancelled round, that is the commit at the end of the last round that counts. For a preview nothing is
+ * pushed: a missing branch starts at the default branch, in the clone only. Errors: 502 when the remote cannot be
+ * reached, 500 with git's text when the branch cannot be moved.
  */
-export async function checkOutBranch(git: Git, options: BranchOptions): Promise<{ base: string; notes: string[] }> {
-  const { branch, defaultBranch, round } = options
-  if (branch === defaultBranch) return { base: await checkOut(git, 'HEAD', ['reset', '--quiet', '--hard']), notes: [] }
+export async function startBranch(git: Git, options: BranchOptions): Promise<Start> {
+  const { branch, defaultBranch, defaultCommit, round } = options
+  const nothing = async () => {}
+  if (branch === defaultBranch) return { commit: defaultCommit, notes: [], publish: nothing }
   const isNew = round.number === 1 && round.attempt === 1 && round.base_commit === null
   const tip = isNew ? null : await fetchBranch(git, options)
   const target = tip === null ? null : await findStart(git, options, tip)
-  const start = target ?? `refs/remotes/origin/${defaultBranch}`
-  const commit = await checkOut(git, start, ['checkout', '--quiet', '-B', branch, start])
-  // The lease names the commit read from the remote, so that a branch pushed meanwhile is never overwritten.
+  const commit = target ?? defaultCommit
+  await git.run(['branch', '--quiet', '--force', '--no-track', '--', branch, commit])
+  await git.run(['symbolic-ref', 'HEAD', `refs/heads/${branch}`])
   const notes = tip === null && round.base_commit !== null ? [branchDeleted(branch, round.base_commit)] : []
-  if (round.preview) return { base: commit, notes }
-  if (target === null || target !== tip) await push(git, { branch, lease: tip ?? '' })
+  if (round.preview) return { commit, notes, publish: nothing }
+  // The lease names the commit read from the remote, so that a branch pushed meanwhile is never overwritten.
+  if (target === null || target !== tip)
+    return { commit, notes, publish: () => push(git, { branch, lease: tip ?? '' }) }
   // A repository that was archived since the last round is told before the work, not after it.
-  else await push(git, { branch, onlyAsks: true })
-  return { base: commit, notes }
+  return { commit, notes, publish: () => push(git, { branch, onlyAsks: true }) }
 }
 
 const branchDeleted = (branch: string, commit: string): string =>
   `The branch '${branch}' of the session is no longer at the git host, so this round began at the default branch, ` +
   `without changes of earlier rounds that were not merged; the last of them is commit ${commit}.`
-
-/** Checks out a commit whose files fit the limits, and returns its id. */
-async function checkOut(git: Git, commit: string, args: string[]): Promise<string> {
-  const id = await parseRevision(git, `${commit}^{commit}`)
-  await assertTreeFits(git, id)
-  await git.run(args)
-  return id
-}
 
 /** Fetches the session branch and returns its commit; null when the remote has no such branch. */
 async function fetchBranch(git: Git, { branch, log }: BranchOptions): Promise<string | null> {
@@ -100,74 +96,26 @@ const FETCH = ['fetch', '--quiet', '--no-tags']
 const parseRevision = async (git: Git, revision: string): Promise<string> =>
   (await git.run(['rev-parse', '--verify', revision], { timeoutMs: ASK_TIMEOUT_MS })).trim()
 
-/**
- * Throws 422 `RepositoryTooLarge` when the files of a commit exceed the limits; 400 for a name that only the engine can
- * read; 500 with git's text.
- */
-async function assertTreeFits(git: Git, commit: string): Promise<void> {
-  const { bytes } = await measure(git.place.directory)
-  const tree = createTreeMeter(git.limits, bytes)
-  const output = await git.local(['ls-tree', '-r', '-t', '-l', '-z', '--full-tree', commit], { consume: tree.take })
-  const refusal = tree.refusal()
-  if (refusal !== null) throw refusal
-  mustSucceed(git, output)
-}
-
-/** Counts the files and folders in the streamed output of `ls-tree -r -t -l -z`. */
-function createTreeMeter(limits: CloneLimits, start: number) {
-  let bytes = start
-  let entries = 0
-  let rest = ''
-  let unreadable: string | null = null
-  const refusal = (): PlatformError | null => {
-    if (unreadable !== null) return unreadableName(unreadable)
-    if (bytes > limits.max_clone_mib * MIB) return repositoryTooLarge(limits)
-    return entries > limits.max_clone_files ? tooManyFiles(limits) : null
-  }
-  const count = (line: string) => {
-    // The size is the fourth word, and a hyphen for a folder.
-    const [mode = '', , , size] = line.slice(0, line.indexOf('\t')).split(/\s+/)
-    if (Number.isFinite(Number(size))) bytes += Number(size)
-    entries++
-    const path = Buffer.from(line.slice(line.indexOf('\t') + 1), 'latin1')
-    if ((mode === LINK || CODE.test(path.toString())) && !isUtf8(path)) unreadable = path.toString()
-  }
-  return {
-    refusal,
-    /** Returns false when a limit is exceeded, so that git is stopped. */
-    take: (chunk: Buffer): boolean => {
-      const lines = `${rest}${chunk.toString('latin1')}`.split('\0')
-      rest = lines.pop() ?? ''
-      for (const line of lines) count(line)
-      return refusal() === null
-    },
-  }
-}
-
-/** Files that the engine loads by their ending. */
-const CODE = /\.(?:tf|tofu|tfvars)(?:\.json)?$/
-
-/** The engine opens such a file, of which no check of the platform could know: no text holds its name. */
-const unreadableName = (path: string): PlatformError =>
-  badRequest(
-    `The name of '${path.replaceAll(/\p{Cc}/gu, '?')}' is not UTF-8, so that the platform cannot check the file: rename it.`,
-  )
-
 const COMMIT_MESSAGE = 'Platform changes'
 
 /** Does what `Workspace.commitAndPush` says. Errors: 500 with git's text or a forbidden path. */
 export async function commitAndPush(
   checkout: Checkout,
-  onCommitted: (commit: string) => void = () => {},
+  onCommitted?: (commit: string) => void,
+  ready?: Promise<unknown>,
 ): Promise<string> {
   const { git, branch } = checkout
-  await stageChanges(checkout)
-  const staged = await git.local(['diff', '--cached', '--quiet', '--no-ext-diff'])
+  const compare = () => git.local(['diff', '--cached', '--quiet', '--no-ext-diff'])
+  // Usually all is staged already, so that the two questions need not wait for each other.
+  const [changed, before] = await allInOrder([listChanges(checkout), compare()])
+  if (changed.length > 0) await stage(checkout, changed)
+  const staged = changed.length > 0 ? await compare() : before
   if (staged.code === 0) return await readHead(checkout)
+  checkout.head = null
   await git.run(['commit', '--quiet', '--no-verify', `--message=${COMMIT_MESSAGE}`])
-  await assertPushable(checkout)
-  const commit = await readHead(checkout)
-  onCommitted(commit)
+  const [, commit] = await allInOrder([assertPushable(checkout), readHead(checkout)])
+  onCommitted?.(commit)
+  await ready
   await push(git, { branch })
   return commit
 }
@@ -175,7 +123,10 @@ export async function commitAndPush(
 /** Stages changes one by one, because `git add` would run git in a repository placed below the clone. */
 export async function stageChanges(checkout: Checkout): Promise<void> {
   const changed = await listChanges(checkout)
-  if (changed.length === 0) return
+  if (changed.length > 0) await stage(checkout, changed)
+}
+
+async function stage(checkout: Checkout, changed: readonly string[]): Promise<void> {
   // Git lists the folder in place of its files, which would be missing from the reviewed change.
   const repository = changed.find((path) => path.endsWith('/'))
   if (repository !== undefined)
@@ -222,9 +173,11 @@ export async function restoreFiles(checkout: Checkout, commit: string): Promise<
   await git.run(args)
 }
 
-/** Reads the commit id of the branch head. */
-export const readHead = async ({ git }: Checkout): Promise<string> =>
-  (await git.run(['rev-parse', '--verify', 'HEAD'])).trim()
+/** Returns the commit id of the branch head, which only a commit of this run moves. */
+export async function readHead(checkout: Checkout): Promise<string> {
+  checkout.head ??= (await checkout.git.run(['rev-parse', '--verify', 'HEAD'])).trim()
+  return checkout.head
+}
 
 /** Returns a fingerprint of the work tree: hexadecimal SHA-256 of git's status with branch and untracked files. */
 export async function computeRevision({ git, paths }: Checkout): Promise<string> {

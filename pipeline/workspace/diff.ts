@@ -38,10 +38,7 @@ export const readRunChanges = (checkout: Checkout): Promise<FileChange[]> =>
   readChanges(checkout, ['--cached', checkout.base])
 
 async function readChanges(checkout: Checkout, since: readonly string[]): Promise<FileChange[]> {
-  const [added, changed] = await allInOrder([
-    listNames(checkout, ['--diff-filter=A', ...since]),
-    listNames(checkout, [CHANGED, ...since]),
-  ])
+  const { added, changed } = await listKinds(checkout, since)
   const diffs = changed.length === 0 ? [] : await readDiffs(checkout, since, changed)
   return [
     ...changed.map((path, index) => ({ path, new_file: false, content: diffs[index] ?? '' })),
@@ -49,7 +46,8 @@ async function readChanges(checkout: Checkout, since: readonly string[]): Promis
   ]
 }
 
-const CHANGED = '--diff-filter=MDT'
+const CHANGED_KINDS = ['M', 'D', 'T']
+const CHANGED = `--diff-filter=${CHANGED_KINDS.join('')}`
 
 /** Reads the diffs of the changed files with one call of git, in the order of the paths. */
 async function readDiffs({ git, iacRoot, paths: own }: Checkout, since: readonly string[], paths: readonly string[]) {
@@ -76,6 +74,20 @@ const HEAD = '\ndiff --git '
 async function listNames(checkout: Checkout, which: readonly string[]): Promise<string[]> {
   const args = [...NAMES, ...which, '--', '.', ...excludeNeverPushed(checkout.paths)]
   return (await checkout.git.run(args, { cwd: checkout.iacRoot })).split('\0').filter(Boolean)
+}
+
+/** Lists the new files, and those that changed or are gone. */
+async function listKinds({ git, iacRoot, paths }: Checkout, since: readonly string[]) {
+  const args = [...DIFF, '--name-status', '-z', '--no-renames', ...since, '--', '.', ...excludeNeverPushed(paths)]
+  const fields = (await git.run(args, { cwd: iacRoot })).split('\0').values()
+  const found = { added: [] as string[], changed: [] as string[] }
+  for (const kind of fields) {
+    const path = fields.next().value
+    if (path === undefined) break
+    if (kind === 'A') found.added.push(path)
+    else if (CHANGED_KINDS.includes(kind)) found.changed.push(path)
+  }
+  return found
 }
 
 const MAX_CHARACTERS = 1_000_000

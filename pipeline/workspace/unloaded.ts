@@ -3,12 +3,7 @@ import { join, posix } from 'node:path'
 import { badRequest } from '../../src/base/errors.ts'
 import { isEngineCode } from '../../src/repository/roots/loaded-names.ts'
 import { type Git, MAX_LISTING, SUBMODULE } from './git/git.ts'
-
-/** An entry of git's index; `path` has slashes and is relative to the clone. */
-export interface IndexEntry {
-  mode: string
-  path: string
-}
+import type { TreeEntry } from './tree.ts'
 
 const SHOWN = 5
 const MAX_ATTRIBUTES = 1_000_000
@@ -18,7 +13,7 @@ const MAX_ATTRIBUTES = 1_000_000
  * in Git LFS, whose pointers are in their place. Errors: 400 for an engine root in a submodule, and for code of the
  * engine in Git LFS, which the engine would read as it stands.
  */
-export async function describeUnloaded(git: Git, entries: readonly IndexEntry[], iacPath: string | null) {
+export async function describeUnloaded(git: Git, entries: readonly TreeEntry[], iacPath: string | null) {
   const submodules = entries.filter(({ mode }) => mode === SUBMODULE).map(({ path }) => path)
   const root = posix.normalize(iacPath ?? '.').replace(/\/$/, '')
   const around = submodules.find((path) => root === path || root.startsWith(`${path}/`))
@@ -53,7 +48,7 @@ const listed = (paths: readonly string[]): string => {
 }
 
 /** Finds the pointers of Git LFS. Only a repository that names its filter is searched, because that reads all files. */
-async function findPointers({ place, local }: Git, entries: readonly IndexEntry[]): Promise<string[]> {
+async function findPointers({ place, local }: Git, entries: readonly TreeEntry[]): Promise<string[]> {
   const attributes = entries.filter(({ path }) => posix.basename(path) === '.gitattributes').slice(0, SHOWN * 20)
   const texts = await Promise.all(
     attributes.map(({ path }) => readFile(join(place.workTree, path), 'utf8').catch(() => '')),

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/types.ts'
 import type { FileDiff, FileVersions } from '../../src/plan/code/compare.ts'
-import type { Git } from './git/git.ts'
+import type { Git, LocalGit } from './git/git.ts'
 
 /** The working copy of one run. Paths in arguments and results have slashes and are relative to `iacRoot`. */
 export interface Workspace {
@@ -8,6 +8,8 @@ export interface Workspace {
   readonly clone: string
   /** Absolute path of git's directory of the clone, which the engine cannot reach. */
   readonly gitDirectory: string
+  /** Git in the clone, which remembers listings while nothing changes. Absent where one is made for each use. */
+  readonly localGit?: LocalGit
   /** Absolute, real path of the engine root in the clone; the `workspace_path` of the sidecar. */
   readonly iacRoot: string
   readonly branch: string
@@ -15,11 +17,23 @@ export interface Workspace {
   /** Sentences about parts of the repository that the clone lacks, for the result of the round. */
   readonly notes?: readonly string[]
   /**
+   * Checks out what the clone lacks at first: all files that neither lie below the engine root nor are used by its code.
+   * Resolves when all are there. Tools of models need not wait, an engine must, and so do the methods below that compare
+   * files. Errors: 500 with git's text; the signal's reason.
+   */
+  complete(): Promise<void>
+  /**
+   * Resolves when the host has the branch, with which no model may be asked before. Absent where it has it already.
+   * Errors: 500 with git's text.
+   */
+  readonly opened?: Promise<void>
+  /**
    * Commits and pushes all changes except `isNeverPushed`. Returns the commit of the branch head.
    * @param onCommitted receives a new commit when only its push is left
+   * @param ready awaited before the push, which does not take place when it rejects
    * @throws 422 for too many or too large changes; 500 with git's text, or with a path that must not be pushed
    */
-  commitAndPush(onCommitted?: (commit: string) => void): Promise<string>
+  commitAndPush(onCommitted?: (commit: string) => void, ready?: Promise<unknown>): Promise<string>
   head(): Promise<string>
   /** Restores the files to a commit of the branch, which is not moved. */
   restore(commit: string): Promise<void>
@@ -62,6 +76,12 @@ export interface Checkout {
   defaultBranch: string
   /** The commit at which the run begins. */
   base: string
+  /** True if the branch begins at the commit of the default branch. */
+  isNew?: boolean
+  /** The push of the branch, which has begun. */
+  opened?: Promise<void>
+  /** The head of the branch, once it was read. */
+  head?: string | null
   notes?: readonly string[]
   paths: Config['paths']
 }

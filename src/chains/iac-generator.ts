@@ -88,17 +88,16 @@ export const iacGenerator = defineChain({
   ) =>
     renderLayout({
       role:
-        'You are an engineer who changes the infrastructure code of a repository. When you have finished, the platform ' +
-        'commits your files, lets the engine validate and plan them, and comes back with the findings when something ' +
-        'fails.',
+        'You are an engineer who changes the infrastructure code of a repository. The platform then commits your files, ' +
+        'lets the engine validate and plan them, and comes back with findings when something fails.',
       rules: [
         MODE[operation],
         'Read what you have not seen before you write. Follow the conventions of the repository; where it has none, ' +
           'the guidelines below.',
-        'Make the smallest change that does the task: no reformatting, renaming, reordering or cleaning up beside it. ' +
-          'A block that has to be renamed or moved needs a `moved` block: without one its resource is destroyed.',
-        'Write only below the root you see. The engine loads the files directly in it and those of modules it calls, no ' +
-          'other folder. Edit existing files with `replace_in_file`; write only new ones whole.',
+        'Make the smallest change that does the task: no reformatting, renaming, reordering or cleaning up beside it. A ' +
+          'renamed or moved block needs a `moved` block: without one its resource is destroyed.',
+        'Write only below the root you see. The engine loads the files directly in it and in modules it calls. Edit ' +
+          'existing files with `replace_in_file`; write only new ones whole.',
         'Leave provider and version settings alone, unless the task is about them or needs a provider that the code ' +
           'does not have, and build with the types that the repository uses where they serve. Never declare a ' +
           'backend: the platform supplies it.',
@@ -109,10 +108,9 @@ export const iacGenerator = defineChain({
                 'task itself asks for another.',
             ]
           : []),
-        'No `local-exec` or `remote-exec` provisioner, no `external` data source, nothing else that runs programs on ' +
-          'the host of the engine.',
-        'No secret in code: no password, token, private key or connection string as a literal, a default or a ' +
-          '`.tfvars` value.',
+        'No `local-exec` or `remote-exec`, no `external` data source, nothing else that runs programs on the host of the ' +
+          'engine.',
+        'No secret in code: no password, token, private key or connection string as literal, default or `.tfvars` value.',
         'A new variable has a type and a description, one of the root also a safe default, since nobody answers ' +
           'prompts.',
         'For what you cannot know (an identifier, an address range), declare a variable with a documented default ' +
@@ -136,7 +134,7 @@ export const iacGenerator = defineChain({
         ['Templates', joinBodies(templates.map((body) => forWriter(body, operation)))],
         ['Abbreviations for names', abbreviations.length > 0 ? fence('abbreviations', bullets(abbreviations)) : ''],
       ],
-      finish: 'When all files are written, call `task_complete`. Users see nothing else of this conversation.',
+      finish: 'When all files are written, call `task_complete`. Users see nothing else of you.',
     }),
   query: ({ task, repository, changes, lastPlan, providers, providerSchema }) =>
     joinParts(

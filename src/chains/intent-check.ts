@@ -21,39 +21,36 @@ export const intentCheck = defineChain({
   system: (_, { cloud }: IntentValues) =>
     renderLayout({
       role:
-        'You turn a request for a change of infrastructure code into statements that a program checks against ' +
-        'the plan of the engine. You write no code and judge no request.',
+        'You turn a request for a change of infrastructure code into statements that a program checks against the plan ' +
+        'of the engine.',
       rules: [
         `Resource types and attributes are those of the provider of the cloud \`${cloud}\`, or of the types the ` +
           'repository already uses where those serve the request.',
-        'State only what the request says or cannot mean otherwise, not what the engineer may choose, such as names of ' +
-          'blocks, helper resources or sizes that are not asked for. Few certain statements are better than many ' +
-          `guesses; at most ${MAX_STATEMENTS}.`,
-        '`resource_count`: how many resources of a type the plan creates, updates, deletes or recreates (`action`), ' +
-          'or how many there are afterwards (no `action`): `at_least` for what is added, `eq` only when the request ' +
-          'names the number as a whole, `eq` with 0 where there may be none. `where` counts only resources with these ' +
-          'attributes.',
+        'State only what the request says or cannot mean otherwise, not what the engineer may choose (names of blocks, ' +
+          'helper resources, sizes). Few certain statements are better than many guesses; at most ' +
+          `${MAX_STATEMENTS}.`,
+        '`resource_count`: how many resources of a type the plan creates, updates, deletes or recreates (`action`), or ' +
+          'how many there are afterwards (no `action`): `at_least` for what is added, `eq` only for a number that the ' +
+          'request gives for all, or 0 where there may be none. `where` counts only those with these attributes.',
         '`attribute`: a value that the request names, at its `path` in the plan: nested blocks and keys of maps by ' +
           'name (`rule.status`, `tags["a.b"]`), one item of a list by number (`rule[0].status`), without a number any ' +
           'of them; a JSON text, such as a policy, is read like a map. It holds when one changed resource of the ' +
-          '`type` or `address` has it, with `every` when all have. Use the unit of the attribute, and `contains`, ' +
-          '`at_least` or `at_most` where the request is not exact.',
+          '`type` or `address` has it, with `every` when all have. In the unit of the attribute; `contains`, `at_least` or ' +
+          '`at_most` where the request is not exact.',
         '`unchanged`: a type or an existing address that the request says must stay as it is. `no_deletions`: ' +
           'when the request only adds or says that nothing may be lost; what is recreated counts as deleted. ' +
-          '`no_changes_outside`: only when the request limits the change in so many words; name `addresses` rather ' +
-          'than `types` where only what exists may change, because a type admits all of its kind. `output_exists`: an ' +
-          'output that the request names.',
+          '`no_changes_outside`: only when the request limits the change in so many words; `addresses`, not `types`, ' +
+          'where only what exists may change. `output_exists`: an output that the request names.',
         'What the request wants destroyed or made anew is always a statement: `resource_count` with the action ' +
           '`delete` or `recreate`, and `name` or `address` where it names one. Any other loss is treated as a mistake.',
-        'A request that only rearranges code (moves it into a module, renames or splits blocks) changes nothing that ' +
-          'exists: state `no_deletions`, and `resource_count` of type `*` with `eq` 0 once for `create` and once for ' +
-          '`update`.',
-        'In `type`, `name`, `address` and with `matches`, `*` stands for any text, `?` for one character, and ' +
-          '`|` parts alternatives. There are no regular expressions.',
-        'Earlier requests of the session are carried out already: state what the last one asks for.',
-        'The plan has the values that the engine reads by itself (`terraform.tfvars`, `*.auto.tfvars`): state ' +
-          'nothing about values in other files, nor where you cannot tell the path.',
-        'A request that cannot be stated this way: report an empty list.',
+        'A request that only rearranges code (into a module, renames, splits) changes nothing that exists: ' +
+          '`no_deletions`, and `resource_count` of type `*` with `eq` 0 once for `create` and once for `update`.',
+        'In `type`, `name`, `address` and with `matches`, `*` stands for any text, `?` for one character, and `|` parts ' +
+          'alternatives; no regular expressions.',
+        'Earlier requests are carried out already: state what the last one asks for.',
+        'The plan has the values that the engine loads (`terraform.tfvars`, `*.auto.tfvars`): state nothing about those ' +
+          'in other files, nor where you cannot tell the path.',
+        'What cannot be stated this way: an empty list.',
         LANGUAGE_RULE,
       ],
       finish: 'Call `report_intent_statements` once with `statements`.',
@@ -83,7 +80,7 @@ const words = (values: readonly string[], description?: string) => ({
 const VALUE = text('Numbers and booleans as text')
 const where = {
   type: 'object',
-  properties: { path: text(), op: words(OPERATORS), value: text() },
+  properties: { path: text(), op: text('One of those of `op`'), value: text() },
   required: ['path', 'op'],
 }
 const statement = {

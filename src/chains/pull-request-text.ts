@@ -31,16 +31,12 @@ export const pullRequestText = defineChain({
     renderLayout({
       role: 'You write title and summary of a pull request from the conversation of the session that made it.',
       rules: [
-        'The title is one line in the imperative of at most 72 characters that says what changes: no prefix, full stop ' +
-          'or quotation marks.',
-        'The summary goes into `description`: one to three short paragraphs on what changes and why, then a list ' +
-          'with `-` only if several things change.',
-        'Code adds plan, impact, findings, cost, assumptions, how to roll back and the link to the session: write nothing ' +
-          'about them.',
-        'No headings, tables, links, images, HTML, mentions or issue numbers. Names of resources and files stand in ' +
-          'backticks.',
-        'Describe the outcome of all rounds, not what was tried and replaced or declined, and nothing that code found ' +
-          'to be missing as done.',
+        'Title: one line in the imperative, at most 72 characters, what changes; no prefix, full stop or quotation marks.',
+        '`description`: one to three short paragraphs on what changes and why, then a list with `-` only if several things ' +
+          'change.',
+        'Code adds plan, impact, findings, cost, assumptions, roll-back and the link to the session: nothing about them.',
+        'No headings, tables, links, images, HTML, mentions or issue numbers. Names of resources and files in backticks.',
+        'The outcome of all rounds, not what was tried and replaced or declined; nothing that code found missing as done.',
         `Only what the conversation ${record ? 'and the record of its rounds say' : 'says'}: no invented test results, ` +
           'tickets, approvals or links, no secrets, tokens or personal data.',
         LANGUAGE_RULE,

@@ -19,11 +19,11 @@ const renderReportLayout = (tool: string, { role, rules, blocks }: Pick<Layout, 
     rules: [
       ...rules,
       'Plain language, short sentences, no praise, no repetition. Never invent a resource, a number or a cause; masked ' +
-        'and sensitive values stay so.',
+        'values stay masked.',
       LANGUAGE_RULE,
     ],
     blocks,
-    finish: `Call \`${tool}\` once with the complete report; every list key is present, empty where there is nothing.`,
+    finish: `Call \`${tool}\` once with the complete report; lists are present, empty where there is nothing.`,
   })
 
 const writeReportQuery = (label: string, text: string) => `Write the report.\n\n${fence(label, text)}`
@@ -71,13 +71,12 @@ export const generateReportWriter = defineChain({
         'Estimate monthly cost only for what the plan creates, changes or destroys, one row each: `fixed` with an ' +
           'amount when the price does not depend on use, else `usage_based` or `free` with 0. `fixed_monthly_cost` is ' +
           'the cost after the plan, 0 for what is destroyed; `fixed_monthly_cost_before` the cost today, 0 for what is ' +
-          'created, null where it cannot be known. Code adds total and savings. Say on which size, region and date a ' +
-          'price rests, and write 0 and why rather than guess. Where a request asks about cost and no figure can be ' +
-          'known, say so.',
+          'created, null when unknown. Say on which size, region and date a price rests; 0 and why rather than a guess. ' +
+          'Where a request asks about cost and no figure is known, say so.',
         'Currency is three capital letters, the same for all amounts, USD unless a request says otherwise.',
-        'The requests say what was wanted, the words of the author what was built and assumed: report what the plan ' +
-          'does, and where it differs from them. Code adds the assumptions, the changes of others and the remarks: use ' +
-          'them where they matter, without a bullet point of their own.',
+        'Report what the plan does, and where it differs from the requests and the words of the author. Code adds ' +
+          'totals, assumptions, the changes of others and the remarks: use them where they matter, without a bullet point ' +
+          'of their own.',
       ],
       blocks: [['Impact criteria', untitled(impact)]],
     }),

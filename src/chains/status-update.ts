@@ -7,15 +7,15 @@ export const statusUpdate = defineTextChain({
   role: 'small',
   system: () =>
     renderLayout({
-      role: 'You tell the user of an infrastructure-as-code platform, in one sentence, what it is working on at this moment.',
+      role: 'You tell the user of an infrastructure-as-code platform in one sentence what it is working on.',
       rules: [
-        'At most 25 words, in the present tense: what the work is about, not which step of it is running, with the names ' +
-          'of the resources concerned.',
-        'Of output of the engine, say in plain words what has to be corrected, without quoting it.',
-        'No greeting, promise, question, quotation marks or markdown, no mention of models, tools or prompts.',
+        'At most 25 words, in the present tense: what the work is about, not which step is running, with the names of the ' +
+          'resources.',
+        'Of engine output, say in plain words what has to be corrected; do not quote it.',
+        'No greeting, promise, question, quotation marks, markdown, models, tools or prompts.',
         LANGUAGE_RULE,
       ],
-      finish: 'Answer with the sentence and nothing else.',
+      finish: 'Answer with the sentence alone.',
     }),
   /** @param values.request the request of the round, for its language and names */
   query: ({ text, request }: { text: string; request: string }) =>

@@ -104,7 +104,6 @@ export async function startWorkingQueue(
       found.push(...(await insertMissing(sql)))
     }
     for (const { round_id } of found) log.info('a round without a worker is queued again', { round_id })
-    await deleteEnded(sql)
   }
   const sweeper = setInterval(() => {
     look()
@@ -168,10 +167,16 @@ async function putBack(sql: Sql, roundId: number): Promise<void> {
 
 /**
  * Lets taken rounds wait again that no worker holds: whose lease has run out, or that were not claimed in time. A time
- * ahead is from before the clock of the database went back.
+ * ahead is from before the clock of the database went back. Rounds that have ended leave the queue with the same
+ * statement, because every idle worker sends it each second.
  */
 const requeueAbandoned = async (sql: Sql): Promise<{ round_id: number }[]> => [
   ...(await sql<{ round_id: number }[]>`
+    WITH ended AS (
+      DELETE FROM queued_rounds WHERE round_id IN (
+        SELECT q.round_id FROM queued_rounds q JOIN rounds r ON r.id = q.round_id
+        WHERE q.taken_at IS NOT NULL AND r.finished_at IS NOT NULL FOR UPDATE OF q SKIP LOCKED)
+    )
     UPDATE queued_rounds SET taken_at = NULL, turn = 0
     WHERE round_id IN (
       SELECT q.round_id FROM queued_rounds q JOIN rounds r ON r.id = q.round_id
@@ -192,10 +197,3 @@ const insertMissing = async (sql: Db): Promise<{ round_id: number }[]> => [
       AND NOT EXISTS (SELECT 1 FROM queued_rounds q WHERE q.round_id = r.id)
     ON CONFLICT (round_id) DO NOTHING RETURNING round_id`),
 ]
-
-async function deleteEnded(sql: Sql): Promise<void> {
-  await sql`
-    DELETE FROM queued_rounds WHERE round_id IN (
-      SELECT q.round_id FROM queued_rounds q JOIN rounds r ON r.id = q.round_id
-      WHERE q.taken_at IS NOT NULL AND r.finished_at IS NOT NULL FOR UPDATE OF q SKIP LOCKED)`
-}

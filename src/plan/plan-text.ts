@@ -7,18 +7,27 @@ const HEREDOC = /^( *(?:[-+~] )?)(?:\S.* )?<<-EOT$/
 /** An attribute, padded so that its equals sign is below those of the others. */
 const PADDED = /^( *[-+~ ] "?[\w.-]+"?) {2,}= /
 
+/** The line that begins a resource; the groups are its address, and the end of it that its block repeats. */
+const BEGINNING = /^ {2}# ((?:.*\.)?([\w-]+)\.([\w-]+)(?:\[.*\])?) (?:will|must|has|is) /
+/** The line that opens the block of a resource. */
+const BLOCK = /^( *[-+~/<=]+ resource) "([\w-]+)" "([\w-]+)" \{$/
+/** A value of another resource is only worth its address when it is longer than this. */
+const MIN_SHARED = 100
+
 /**
  * Shortens the engine's text of a plan for a model: the names of attributes that are known after the apply share a line
- * at the end of their block, a value that an attribute before it has as well is replaced by that name, and padding goes.
- * Everything else stays as it is.
+ * at the end of their block, a value that an attribute before it has as well, such as common tags, is replaced by that
+ * name, a block does not repeat the address above it, and padding goes. Everything else stays as it is.
  */
 export function condensePlanText(text: string): string {
   const lines = text.split('\n')
   const kept: string[] = []
   /** Names by the indentation of their block. */
   const unknown = new Map<number, string[]>()
-  /** Attributes of the present resource by their values. */
-  const values = new Map<string, string>()
+  /** Attributes by their values: the first with it, and that of the present resource. */
+  const values = new Map<string, { name: string; address: string }>()
+  let address = ''
+  let named: string[] = []
   const endBlocks = (depth: number) => {
     for (const [indent, names] of [...unknown].toSorted(([a], [b]) => b - a)) {
       if (indent <= depth) continue
@@ -35,16 +44,23 @@ export function condensePlanText(text: string): string {
     }
     const depth = line.search(/\S/)
     if (depth !== -1) endBlocks(depth)
-    if (depth === 2) values.clear()
+    if (depth === 0) address = ''
+    const begun = BEGINNING.exec(line)
+    if (begun) {
+      address = begun[1] ?? ''
+      named = begun.slice(2)
+    }
     const value = valueFrom(lines, at)
     const same = value && values.get(value.text)
-    if (value && same !== undefined) {
-      kept.push(`${value.beginning} = (as ${same})`)
+    if (value && same && (same.address === address || (same.address !== '' && value.text.length > MIN_SHARED))) {
+      kept.push(`${value.beginning} = (as ${same.name}${same.address === address ? '' : ` of ${same.address}`})`)
       at = value.end
       continue
     }
-    if (value) values.set(value.text, value.name)
-    kept.push(line.replace(PADDED, '$1 = '))
+    if (value && (!same || same.address !== address)) values.set(value.text, { name: value.name, address })
+    const [, mark, ...labels] = BLOCK.exec(line) ?? []
+    const repeats = mark !== undefined && labels.every((label, index) => label === named[index])
+    kept.push(repeats ? `${mark} {` : line.replace(PADDED, '$1 = '))
     const end = endOfText(lines, at)
     kept.push(...lines.slice(at + 1, end + 1))
     at = end

@@ -29,6 +29,10 @@ export const changesNothing = (plan: Plan): boolean =>
   plan.resource_changes.every((resource) => ['none', 'read'].includes(mainAction(resource))) &&
   !changesOutputs(plan)
 
+/** Reports whether the plan neither destroys nor replaces an object. False when its document does not describe the code. */
+export const losesNothing = (plan: Plan): boolean =>
+  describesCode(plan) && managedChanges(plan).every(({ action }) => action !== 'delete' && action !== 'replace')
+
 /** Reports whether the plan changes an output of the root. */
 export const changesOutputs = ({ document }: Plan): boolean =>
   isJsonObject(document.output_changes) &&

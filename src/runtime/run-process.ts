@@ -14,8 +14,8 @@ export interface ProcessRequest {
   maxOutput?: number
   /** Receives stdout in chunks, which is then not collected. The process is stopped when it returns false. */
   consume?: (chunk: Buffer) => boolean
-  /** Text for stdin, which is empty by default. */
-  input?: string
+  /** Text or bytes for stdin, which is empty by default. */
+  input?: string | Uint8Array
   signal?: AbortSignal
 }
 

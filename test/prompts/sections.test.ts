@@ -1,6 +1,8 @@
 import { describe, expect, it, test } from 'vitest'
 import { OPERATIONS, type Operation } from '../../src/base/vocabulary.ts'
+import { complianceChecker } from '../../src/chains/compliance-checker.ts'
 import { bullets, fence, forWriter, templateForPlans, withoutCodeSections } from '../../src/prompts/layout.ts'
+import { emptyResult } from '../../src/rounds/round-result.ts'
 import { readSeedPrompts } from '../../src/runtime/prompts.ts'
 import { readBlocks } from './blocks.ts'
 
@@ -75,6 +77,18 @@ describe('the shipped prompts', () => {
       .map((name) => withoutCodeSections(prompts.get(name)?.body ?? '').length)
       .reduce((sum, part) => sum + part, 0)
     expect(length).toBeLessThan(BUDGET)
+  })
+
+  it('leave the auditor the rule about losses only where the plan may lose something', async () => {
+    const rules = (await readSeedPrompts()).get('general-compliance-report')?.body ?? ''
+    const bodies = { rules, engine: '', resourceCreation: '', networking: '', permissions: '', forbiddenActions: '' }
+    const audit = { requests: [], result: emptyResult(), plan: '', types: [], codeFindings: '', templates: [] }
+    const [whole, short] = [false, true].map((losesNothing) =>
+      complianceChecker.system(bodies, { ...audit, losesNothing }),
+    )
+    expect(whole).toContain('## critical_deletion')
+    expect(short).not.toContain('critical_deletion')
+    for (const rule of ['scope_exceeded', 'scope_incomplete']) expect(short).toContain(`## ${rule}\n`)
   })
 
   it.each(['aws', 'azure', 'gcp', 'oci', 'kubernetes'])('of %s are shorter for the auditor', async (cloud) => {

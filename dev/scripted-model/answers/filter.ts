@@ -35,8 +35,9 @@ export function filterRequest(conversation: Conversation): Reply {
   if (!recording) return verdict(false, notRecorded(route))
   const files = recording.reads
   if (isUnread) return { calls: [...listRoot.calls, ...readFiles(files).calls] }
-  const read: Files = Object.fromEntries(files.map((file) => [file, resultOf(steps, 'read_file', file)]))
-  const obstacle = obstacleTo(recording, resultOf(steps, 'list_dir') ?? '', read)
+  const shown = shownFiles(conversation)
+  const read: Files = Object.fromEntries(files.map((file) => [file, resultOf(steps, 'read_file', file) ?? shown[file]]))
+  const obstacle = obstacleTo(recording, resultOf(steps, 'list_dir') ?? Object.keys(shown).join('\n'), read)
   return obstacle
     ? verdict(false, obstacle)
     : verdict(true, 'The request asks for a bounded change that the guidelines allow.')
@@ -56,12 +57,28 @@ const isQuestion = (query: string, recorded: boolean): boolean =>
 const questionLookup = (query: string): Reply => (COUNT.test(query) ? SEARCH_BLOCKS : readFiles(['locals.tf']))
 
 /** Answers a question from the results: counts blocks, or quotes the service catalogue. */
-function answerQuestion({ query, steps }: Conversation): string {
+function answerQuestion(conversation: Conversation): string {
+  const { query, steps } = conversation
   const counted = COUNT.exec(query)?.[1]
+  const shown = shownFiles(conversation)
   return counted
-    ? countBlocks(counted, resultOf(steps, 'bulk_grep_search') ?? '')
-    : describeServices(resultOf(steps, 'read_file', 'locals.tf') ?? '')
+    ? countBlocks(counted, resultOf(steps, 'bulk_grep_search') ?? linesOf(shown))
+    : describeServices(resultOf(steps, 'read_file', 'locals.tf') ?? shown['locals.tf'] ?? '')
 }
+
+/** Reads the files of a small repository, which the query shows whole. */
+function shownFiles({ data }: Conversation): Files {
+  const parts = (data.get('files of the repository') ?? '').split(/^--- (\S+)(?: \(read-only\))? ---\n/m).slice(1)
+  return Object.fromEntries(
+    parts.flatMap((part, index) => (index % 2 === 0 ? [[part, `${parts[index + 1]?.trimEnd()}\n`]] : [])),
+  )
+}
+
+/** Writes lines as a search shows them. */
+const linesOf = (files: Files): string =>
+  Object.entries(files)
+    .flatMap(([path, text = '']) => text.split('\n').map((line, index) => `${path}:${index + 1}:${line}`))
+    .join('\n')
 
 function countBlocks(what: string, search: string): string {
   const [wanted = ''] = wordsOf(what)

@@ -5,10 +5,12 @@ import { STOPPING } from '../../../src/data/queue.ts'
 import { type ApplyResult, recordApplyJob, recordIntent } from '../../../src/rounds/applies.ts'
 import type { SavedPlan } from '../../../src/saved-plans/saved-plan.ts'
 import type { EngineResult } from '../../../src/services/iac/contract.ts'
-import { askToStop, cancelledBy, nameRepository, traceEngine } from '../../kit/engine.ts'
 import { watchJob } from '../../kit/engine-output.ts'
+import { traceEngine } from '../../kit/engine-trace.ts'
 import type { BareKit } from '../../kit/kit.ts'
 import type { BareRun } from '../../kit/run.ts'
+import { nameRepository } from '../../kit/run-job.ts'
+import { askToStop, cancelledBy } from '../../kit/stop-jobs.ts'
 import { describeState } from '../../workspace/backend-override.ts'
 import type { PlanDirectory } from '../../workspace/saved-plans/plan-directory.ts'
 
@@ -26,7 +28,7 @@ export async function submitOnce(run: BareRun, plan: SavedPlan, { iacRoot }: Pla
   const { scope_id, provider, uuid } = round.session
   // The sidecar hashes the plan file again, on a copy that nobody can change before the engine reads it.
   const isHashed = (await context.iac.offers?.('plan_sha256', signal)) ?? false
-  const named = await nameRepository(run)
+  const named = nameRepository(run)
   const state = await describeState(context.config, round.session)
   if (!(await recordIntent(context.sql, round, plan))) throw blockedSession(uuid)
   onIntent()

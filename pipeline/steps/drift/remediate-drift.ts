@@ -8,7 +8,7 @@ import { isWithoutResources } from '../../../src/plan/plan.ts'
 import { hasMatchingTarget } from '../../../src/plan/targets.ts'
 import { storeDrift } from '../../../src/reports/artifacts.ts'
 import { NOTHING_TO_COMPARE } from '../../../src/reports/settle-drift.ts'
-import { traceEngine } from '../../kit/engine.ts'
+import { traceEngine } from '../../kit/engine-trace.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'
 import { generateAndValidate } from '../generator/generate-and-validate.ts'
@@ -172,7 +172,7 @@ function namedBy(operations: readonly string[], drift: readonly DriftOperation[]
   return named.length > 0 ? named : [...drift]
 }
 
-const remediateGroup = (
+const remediateGroup = async (
   kit: Kit,
   task: DriftTask,
   { group, targets, earlier }: { group: readonly string[]; targets: string[]; earlier: EarlierWork | null },
@@ -181,7 +181,7 @@ const remediateGroup = (
     query: group.join('\n'),
     prompt: writeOperationsQuery(group, earlier),
     operation: 'drift',
-    conventions: task.conventions,
+    conventions: await task.conventions,
     forbid: false,
     maxAttempts: kit.run.context.config.orchestration.max_validation_iteration,
     validate: createPlanValidator(kit, async () => targets),

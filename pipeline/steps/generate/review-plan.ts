@@ -8,7 +8,7 @@ import { describePlan, type PlanBackground } from '../../../src/chains/shared/pl
 import { listChanges } from '../../../src/plan/change-list.ts'
 import { findChangedBlocks } from '../../../src/plan/code/compare.ts'
 import { describeFailedChecks } from '../../../src/plan/failed-checks.ts'
-import { changedTypes, changesNothing } from '../../../src/plan/planned-changes.ts'
+import { changedTypes, changesNothing, losesNothing } from '../../../src/plan/planned-changes.ts'
 import type { BeyondTargets } from '../../../src/plan/targets.ts'
 import { storeComplianceCheck, storeReport } from '../../../src/reports/artifacts.ts'
 import {
@@ -209,6 +209,7 @@ async function auditCompliance(
         ...background,
         plan: describePlan(valid, secrets),
         types,
+        losesNothing: losesNothing(valid.plan),
         concernsCloud: foreignToCloud(types, run.round.session.provider).length === 0,
         codeFindings: secrets.text(listFindings(code)),
         templates: templatesFor(conventions, types),

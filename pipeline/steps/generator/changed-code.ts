@@ -1,3 +1,4 @@
+import { allInOrder } from '../../../src/base/gate.ts'
 import { joinPath, quoteNames } from '../../../src/base/text.ts'
 import { isCodePath } from '../../../src/plan/code/blocks.ts'
 import {
@@ -43,8 +44,7 @@ export async function readCode({ run, openFiles }: Kit): Promise<CodeFile[]> {
 export async function readPresentCode(kit: Kit): Promise<PresentCode> {
   const { run, engine } = kit
   const info = await engine.info()
-  const loaded = await findLoadedCode(run.workspace, engineKindOf(info?.name))
-  const files = await readCode(kit)
+  const [loaded, files] = await allInOrder([findLoadedCode(run.workspace, engineKindOf(info?.name)), readCode(kit)])
   const paths = files.map(({ path }) => path)
   const codeFolders = new Set(paths.map(folderOf))
   return {

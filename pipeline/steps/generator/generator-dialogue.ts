@@ -1,6 +1,6 @@
 import { type GeneratorValues, iacGenerator } from '../../../src/chains/iac-generator.ts'
 import { describeDiff } from '../../../src/chains/shared/branch-diff.ts'
-import { foreignProviders, titleTypes } from '../../../src/chains/shared/catalogue.ts'
+import { foreignProviders, lacksCloud, titleTypes } from '../../../src/chains/shared/catalogue.ts'
 import { type FileDiff, findChangedBlocks } from '../../../src/plan/code/compare.ts'
 import { typesFor } from '../../../src/plan/imports/identity.ts'
 import { LOCK_FILE, type LockedProvider, readLockFile } from '../../../src/plan/schema/lock-file.ts'
@@ -35,10 +35,12 @@ const MAX_CHANGES = 24_000
 /** Opens the conversation about a task. Each query adds provider schemas that were not shown yet. */
 export async function openGenerator(kit: Kit, { query, importIds = [], ...task }: ToldTask) {
   const cloud = kit.run.round.session.provider
-  const foreign = { cloud, names: foreignProviders(await kit.survey.files(), cloud) }
+  const files = await kit.survey.files()
+  const foreign = { cloud, names: foreignProviders(files, cloud) }
   const blank = { task: '', repository: null, changes: '', providers: null, providerSchema: '' }
-  // Without anything of the cloud in code and request, what it forbids has nothing to forbid.
-  const forbid = task.forbid && !(foreign.names.length > 0 && task.concernsCloud === false)
+  // Without anything of the cloud in code and request, what it forbids has nothing to forbid. Should the code turn to
+  // the cloud all the same, the audit is told by the types of its plan.
+  const forbid = task.forbid && !(task.concernsCloud === false && lacksCloud(files, cloud))
   const values: GeneratorValues = { ...task, forbid, foreignProviders: foreign, ...blank }
   const [dialogue, repository, diff, review] = await Promise.all([
     openDialogue(kit, iacGenerator, values),

@@ -4,6 +4,7 @@ import { recordPush } from '../../../src/rounds/run-records.ts'
 import type { CodeText } from '../../../src/services/iac/contract.ts'
 import type { Kit } from '../../kit/kit.ts'
 import type { Run } from '../../kit/run.ts'
+import type { FileChange } from '../../workspace/workspace.ts'
 import { learnDeclaredSecrets } from '../shared/look-at-repository.ts'
 
 /** Number of artifacts of an attempt that are uploaded in parallel. */
@@ -19,36 +20,40 @@ export async function publishChanges(kit: Kit) {
   const { run } = kit
   const formatted = await formatChanges(kit)
   const [, changes] = await allInOrder([learnDeclaredSecrets(kit), run.workspace.pendingChanges()])
-  const differing = await storeChanges(kit, new Set(changes.map(({ path }) => path)))
-  const { commit, pushed } = await commitChanges(run)
+  const paths = new Set(changes.map(({ path }) => path))
+  const differing = paths.size === 0 ? [] : (await run.workspace.runChanges()).filter(({ path }) => paths.has(path))
+  // The commit is local: nothing is pushed before its files are stored.
+  const stored = storeChanges(kit, paths, differing)
+  const [, { commit, pushed }] = await allInOrder([stored, commitChanges(run, stored)])
   for (const { path, ...change } of changes) {
     const { added, removed } = countLines(change)
     run.eventLog.activity({ type: 'file.written', path, lines_added: added, lines_removed: removed })
   }
-  return { commit, files: changes.map(({ path }) => path), differing, formatted, pushed }
+  return { commit, files: [...paths], differing: differing.map(({ path }) => path), formatted, pushed }
 }
 
-/** Commits and begins to push. Errors: those of the commit, and of a push that fails before the commit is known. */
-async function commitChanges(run: Run): Promise<{ commit: string; pushed: Promise<void> }> {
+/**
+ * Commits, and begins to push when `ready` has resolved. Errors: those of the commit, and of a push that fails before
+ * the commit is known.
+ */
+async function commitChanges(run: Run, ready: Promise<void>): Promise<{ commit: string; pushed: Promise<void> }> {
   const committed = Promise.withResolvers<string>()
-  const pushing = run.workspace.commitAndPush(committed.resolve)
+  const pushing = run.workspace.commitAndPush(committed.resolve, ready)
   const pushed = pushing.then((commit) => recordPush(run.context.sql, run.round, commit))
   // Whoever awaits it hears of the failure; until then it must not count as unhandled.
   pushed.catch(() => {})
   return { commit: await Promise.race([committed.promise, pushing]), pushed }
 }
 
-/** Stores how files differ from the start of the round, in place of earlier attempts' changes; returns which do. */
-async function storeChanges({ run, secrets }: Kit, paths: ReadonlySet<string>): Promise<string[]> {
-  if (paths.size === 0) return []
+/** Stores how files differ from the start of the round, in place of earlier attempts' changes of all `paths`. */
+async function storeChanges({ run, secrets }: Kit, paths: ReadonlySet<string>, changes: readonly FileChange[]) {
+  if (paths.size === 0) return
   const stored: number[] = []
-  const changes = (await run.workspace.runChanges()).filter(({ path }) => paths.has(path))
   await forEachOf(changes, UPLOADS, async (change) => {
     const masked = { ...change, content: secrets.text(change.content) }
     stored.push((await storeCodeChange(run.context, run.round, masked, run.signal)).id)
   })
   await dropCodeChanges(run.context.sql, run.round, { paths: [...paths], except: stored })
-  return changes.map(({ path }) => path)
 }
 
 /** Counts the lines that a file change adds and removes. */

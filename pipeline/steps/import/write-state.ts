@@ -1,7 +1,7 @@
 import { PlatformError } from '../../../src/base/errors.ts'
 import type { EngineResult, IacJobs } from '../../../src/services/iac/contract.ts'
-import { runWhenStateIsFree } from '../../kit/engine.ts'
 import type { Kit } from '../../kit/kit.ts'
+import { runWhenStateIsFree } from '../../kit/state-lock.ts'
 
 /** The result of a command that writes the state. */
 export interface StateWrite {

@@ -1,6 +1,6 @@
 import { contextBudget } from '../../../src/agent/context-budget.ts'
 import type { Operation } from '../../../src/base/vocabulary.ts'
-import { requestsFilter, type Verdict } from '../../../src/chains/requests-filter.ts'
+import { type FilteredRepository, requestsFilter, type Verdict } from '../../../src/chains/requests-filter.ts'
 import { providersBesideCloud, templateNames } from '../../../src/chains/shared/catalogue.ts'
 import { isCode } from '../../../src/chains/shared/declared-blocks.ts'
 import { describeChosen, describeFiles, type RepositoryFile } from '../../../src/chains/shared/repository.ts'
@@ -14,13 +14,12 @@ import { runChain } from '../../kit/run-chain.ts'
 export async function judgeRequest(kit: Kit, operation: Operation, blocks: Promise<string>): Promise<Verdict> {
   // What is imported is of the session's cloud, whatever the code has.
   const concernsCloud = operation === 'import' || (await concernsCloudOf(kit))
-  const contents = await describeBare(kit)
+  const whole = await describeWhole(kit)
   // Where there is nothing to look up, no turn is spent on looking.
-  const asked = contents === null ? kit : { ...kit, tools: { ...kit.tools, inspection: () => [] } }
+  const asked = whole === null ? kit : { ...kit, tools: { ...kit.tools, inspection: () => [] } }
   return await runChain(asked, requestsFilter, {
     ...{ request: kit.run.round.query, operation, concernsCloud },
-    blocks: await blocks,
-    ...(contents !== null && { contents }),
+    ...(whole === null ? { blocks: await blocks } : { whole }),
   })
 }
 
@@ -34,16 +33,32 @@ const concernsCloudOf = ({ run, survey }: Kit): Promise<boolean> =>
   })
 
 /**
- * Lists the files of a repository in which no file is code, with the text of those that describe it; null for another
- * repository, and when it is not known.
+ * Maximum characters of a repository with code that the filter is shown whole: less than the tools and the turn that it
+ * would take to look at parts of it.
  */
-async function describeBare({ run, secrets, survey }: Kit): Promise<string | null> {
+const MAX_SHOWN = 4_000
+
+/**
+ * Describes a repository that the filter is shown whole, masked: one without code, with the list of its files, or one
+ * with little code, with all of that. Null for another one, when it is not known, and when earlier rounds of the session
+ * have changed it, because their diff has to be looked up.
+ */
+async function describeWhole({ run, secrets, survey }: Kit): Promise<FilteredRepository | null> {
   const { files, elsewhere, beyondLimit, isWhole } = await survey.look()
-  const isBare = isWhole && beyondLimit + elsewhere.code === 0 && !files.some(holdsCode)
-  if (!isBare) return null
-  const chosen = files.flatMap(({ path, text }) => (text === null ? [] : [{ path, text }]))
+  if (!isWhole || beyondLimit + elsewhere.code > 0) return null
+  const hasCode = files.some(holdsCode)
+  const chosen = files.flatMap(({ path, text, link }) => (text === null ? [] : [{ path, text, link }]))
   const budget = contextBudget(run.context.config.llm, requestsFilter.role)
-  return secrets.text(joinParts(describeFiles(files, budget), describeChosen({ chosen, leftOut: [] })))
+  if (!hasCode)
+    return {
+      hasCode,
+      text: secrets.text(joinParts(describeFiles(files, budget), describeChosen({ chosen, leftOut: [] }))),
+    }
+  const isLong = files.reduce((sum, { bytes }) => sum + bytes, 0) > MAX_SHOWN
+  const isRead = chosen.length === files.length
+  if (run.round.number > 1 || isLong || !isRead) return null
+  const text = secrets.text(describeChosen({ chosen, leftOut: [] }))
+  return text.length > MAX_SHOWN ? null : { hasCode, text }
 }
 
 const holdsCode = ({ path, text }: RepositoryFile): boolean =>

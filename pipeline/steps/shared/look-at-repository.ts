@@ -1,4 +1,5 @@
 import { type ContextBudget, contextBudget } from '../../../src/agent/context-budget.ts'
+import { chooseBlocks } from '../../../src/chains/shared/choose-blocks.ts'
 import { chooseAll, chooseFiles, nearFiles } from '../../../src/chains/shared/choose-files.ts'
 import { isCode } from '../../../src/chains/shared/declared-blocks.ts'
 import {
@@ -17,6 +18,7 @@ import {
   findDeclaredSecrets,
   findDeclaredSecretsInJson,
 } from '../../../src/plan/code/declared-secrets.ts'
+import type { CodeFile } from '../../../src/plan/code/modules.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { withFallback } from '../../kit/run.ts'
 import type { FileAccess } from '../../workspace/files/access.ts'
@@ -61,13 +63,21 @@ const MAX_CODE = 12_000
 /** The same for code shown before the declarations of a longer repository. */
 const MAX_NEAR = 6_000
 
-/** Returns all code if short, else the nearest files and all declarations; masked, for a model without tools. */
+/**
+ * Returns the blocks that the request is about, with what they refer to, and all declarations; masked, for a model
+ * without tools. All code if that is short and no longer, or if it cannot be told what the request is about; of longer
+ * code then the nearest files.
+ */
 export async function readForStatements(kit: Kit, declarations: Promise<string>): Promise<string> {
-  const choice = await chooseForTask(kit, kit.run.round.query)
-  const all = choice.complete ? describeChosen(choice) : ''
-  if (all !== '' && all.length <= MAX_CODE) return kit.secrets.text(all)
-  const near = kit.secrets.text(describeChosen({ chosen: await takeNear(kit), leftOut: [] }))
-  return [near, await declarations].filter(Boolean).join('\n\n')
+  const { query } = kit.run.round
+  const choice = await chooseForTask(kit, query)
+  const whole = choice.complete ? describeChosen(choice) : ''
+  const all = whole !== '' && whole.length <= MAX_CODE ? kit.secrets.text(whole) : null
+  const blocks = chooseBlocks(withText(await kit.survey.files()), query, MAX_NEAR)
+  if (blocks === null && all !== null) return all
+  const near = blocks ?? describeChosen({ chosen: await takeNear(kit), leftOut: [] })
+  const some = [kit.secrets.text(near), await declarations].filter(Boolean).join('\n\n')
+  return all !== null && all.length <= some.length ? all : some
 }
 
 /** Returns the nearest files of the request, whole, as long as they fit. */
@@ -87,9 +97,12 @@ async function takeNear(kit: Kit): Promise<ChosenFiles['chosen']> {
 
 /** Returns the paths of the files that a task leads to, the nearest first. */
 function findNear(files: readonly RepositoryFile[], about: string): string[] {
-  const code = files.flatMap((file) => (file.text === null || !isCode(file.path) ? [] : [{ ...file, text: file.text }]))
-  return nearFiles(code, { about, changed: new Set() }).map(({ path }) => path)
+  return nearFiles(withText(files), { about, changed: new Set() }).map(({ path }) => path)
 }
+
+/** Returns the files of code that were read. */
+const withText = (files: readonly RepositoryFile[]): CodeFile[] =>
+  files.flatMap(({ path, text }) => (text === null || !isCode(path) ? [] : [{ path, text }]))
 
 /** Returns the paths of the files that earlier rounds of the session changed. */
 async function findChangedFiles({ run }: Kit): Promise<Set<string>> {

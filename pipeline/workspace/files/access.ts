@@ -28,9 +28,10 @@ const READERS = 16
  */
 export function createFileAccess(
   config: Config,
-  { iacRoot: root, clone, gitDirectory: directory }: Pick<Workspace, 'iacRoot' | 'clone' | 'gitDirectory'>,
+  workspace: Pick<Workspace, 'iacRoot' | 'clone' | 'gitDirectory' | 'localGit'>,
 ) {
-  const git = createLocalGit(config.git, { directory, workTree: clone })
+  const { iacRoot: root, clone, gitDirectory: directory } = workspace
+  const git = workspace.localGit ?? createLocalGit(config.git, { directory, workTree: clone })
   const editor = { root, clone, paths: config.paths, git }
   const most = config.git.max_change_mib * MIB
   const read = async (named: string): Promise<string> => {

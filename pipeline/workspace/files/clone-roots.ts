@@ -30,10 +30,11 @@ export interface CloneRoots {
  */
 export async function findCloneRoots(
   config: Config,
-  { clone, gitDirectory: directory }: Pick<Workspace, 'clone' | 'gitDirectory'>,
+  { clone, gitDirectory: directory, complete }: Pick<Workspace, 'clone' | 'gitDirectory' | 'complete'>,
   uri: string,
   signal: AbortSignal,
 ): Promise<CloneRoots | null> {
+  await complete()
   const git = createLocalGit(config.git, { directory, workTree: clone }, signal)
   const listed = await git(['ls-files', '--stage', '-z'], { maxOutput: MAX_LISTING })
   if (listed.code !== 0 || listed.stopped) return null

@@ -115,4 +115,32 @@ export async function resolveLink(path: string): Promise<string | null> {
   return await realpath(path).catch(async () => resolve(dirname(path), await readlink(path)))
 }
 
+/** As many links as Linux follows in one path. */
+const MAX_LINKS = 40
+
+/**
+ * Returns what a path in a clone means, with slashes and relative to the clone, empty for the clone itself; null when it
+ * leads out of the clone. Links are followed, and what is missing is taken to be no link.
+ * @param root absolute, real path of the clone
+ * @param left receives the folders that the path enters and leaves again, which must exist for a link to be followed
+ */
+export async function resolveInside(root: string, path: string, left: string[] = []): Promise<string | null> {
+  const real: string[] = []
+  const waiting = path.split('/').reverse()
+  for (let [links, next] = [0, waiting.pop()]; next !== undefined; next = waiting.pop()) {
+    if (next === '' || next === '.') continue
+    if (next === '..' && real.length === 0) return null
+    if (next === '..') {
+      left.push(real.join('/'))
+      real.pop()
+    } else {
+      const target = await readlink(join(root, ...real, next)).catch(() => null)
+      if (target === null || ++links > MAX_LINKS) real.push(next)
+      else if (target.startsWith('/')) return null
+      else waiting.push(...target.split('/').reverse())
+    }
+  }
+  return real.join('/')
+}
+
 const isGit = (segment: string): boolean => segment.toLowerCase() === '.git'

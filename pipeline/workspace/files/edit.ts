@@ -2,6 +2,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, lstat, mkdir, open, realpath, unlink } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import { ToolError } from '../../../src/agent/agent-request.ts'
+import { allInOrder } from '../../../src/base/gate.ts'
 import { isJsonCode } from '../../../src/plan/code/blocks.ts'
 import { findJsonFault } from '../../../src/plan/code/json-code.ts'
 import type { LocalGit } from '../git/git.ts'
@@ -118,18 +119,22 @@ function assertEditable(editor: Editor, path: string): void {
 /** Refuses a file that no commit would contain: it would change the plan without being reviewed. */
 async function assertCommittable(editor: Editor, path: string): Promise<void> {
   const name = toRelativePath(editor, path)
-  const output = await editor.git(['check-ignore', '--quiet', '--', `./${name}`], { cwd: editor.root })
-  if (output.code === 0)
+  const [ignored, inLfs, isRemoved] = await allInOrder([
+    editor.git(['check-ignore', '--quiet', '--', `./${name}`], { cwd: editor.root }),
+    isInLfs(editor, name),
+    isRemovedEntry(editor, name),
+  ])
+  if (ignored.code === 0)
     throw new ToolError(
       `File '${path}' is ignored by the repository's git rules and would not be part of the change. Use ` +
         'another name or place.',
     )
-  if (await isInLfs(editor, name))
+  if (inLfs)
     throw new ToolError(
       `The repository keeps '${path}' in Git LFS (.gitattributes), where the platform stores nothing: the engine would ` +
         'read a pointer in its place from the next round on. Use another name or place.',
     )
-  if (await isRemovedEntry(editor, name))
+  if (isRemoved)
     throw new ToolError(
       `Path '${path}' belongs to an entry of the repository that is not accessible. Use another name or place.`,
     )

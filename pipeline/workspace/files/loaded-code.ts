@@ -28,17 +28,19 @@ const MAX_FOLDERS = 2_000
 /**
  * Finds the code that an engine loads: files of the root, and of folders that are called by a local `source`. Links are
  * followed inside of the clone.
+ * @param provide is called with folders, relative to the clone, before they are looked at
  */
 export async function findLoadedCode(
   { clone, iacRoot }: Pick<Workspace, 'clone' | 'iacRoot'>,
   engine: EngineKind,
+  provide: (folders: readonly string[]) => Promise<void> = async () => {},
 ): Promise<LoadedCode> {
   const top = await realpath(clone)
   const nameOf = (path: string) => relative(top, path).split(sep).join('/')
   const root = nameOf(await realpath(iacRoot))
   const [files, folders, references] = [new Set<string>(), new Set<string>(), new Set<string>()]
   let isWhole = true
-  const pending = [root]
+  let called: string[] = []
   const take = async (folder: string, name: string): Promise<void> => {
     const path = await realpath(join(top, folder, name)).catch(() => null)
     const text = path !== null && isInside(top, path) ? await readCode(path) : null
@@ -47,19 +49,23 @@ export async function findLoadedCode(
     if (text !== null) for (const reference of referencesIn(text, { folder, root })) references.add(reference)
     if (headers === null) isWhole = false
     for (const source of headers?.sources ?? []) {
-      const called = /^\.\.?(?:\/|$)/.test(source) ? joinPath(folder, source) : null
-      if (called !== null) pending.push(called)
+      const module = /^\.\.?(?:\/|$)/.test(source) ? joinPath(folder, source) : null
+      if (module !== null) called.push(module)
       else if (source.includes('${') || source.startsWith('var.') || source.startsWith('local.')) isWhole = false
     }
   }
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const path = await realpath(join(top, next)).catch(() => null)
-    if (path === null || !isInside(top, path)) continue
-    const folder = nameOf(path)
-    if (folders.has(folder)) continue
-    if (folders.size === MAX_FOLDERS) return { root, files, folders, references, isWhole: false }
-    folders.add(folder)
-    for (const name of loadedNames(await readdir(path).catch(() => []), engine)) await take(folder, name)
+  for (let level = [root]; level.length > 0; level = called) {
+    called = []
+    await provide(level)
+    for (const next of level) {
+      const path = await realpath(join(top, next)).catch(() => null)
+      if (path === null || !isInside(top, path)) continue
+      const folder = nameOf(path)
+      if (folders.has(folder)) continue
+      if (folders.size === MAX_FOLDERS) return { root, files, folders, references, isWhole: false }
+      folders.add(folder)
+      for (const name of loadedNames(await readdir(path).catch(() => []), engine)) await take(folder, name)
+    }
   }
   return { root, files, folders, references, isWhole }
 }

@@ -13,12 +13,12 @@ import { readLastAnswer, traceTo } from './last-answer.ts'
 import type { GitPlace } from './place.ts'
 import { createGitEnvironment } from './settings.ts'
 
-interface GitOptions {
+export interface GitOptions {
   /** The default is the work tree. */
   cwd?: string
   /** Milliseconds. The default is 300 s. */
   timeoutMs?: number
-  input?: string
+  input?: string | Uint8Array
   maxOutput?: number
   /** Receives stdout in chunks in place of the result; returns false to stop the command. */
   consume?: (chunk: Buffer) => boolean
@@ -38,15 +38,19 @@ export const createLocalGit =
   (args, options) =>
     runGit(args, { cwd: place.workTree, signal, ...options }, createGitEnvironment(config, place))
 
-/** @param signal ends the commands */
+/**
+ * @param options.signal ends the commands
+ * @param options.wrap makes the git of local commands from the plain one
+ */
 export function createGit(
   config: GitConfig,
   uri: string,
   place: GitPlace,
-  { resolver, signal }: { resolver: HostResolver; signal?: AbortSignal },
+  options: { resolver: HostResolver; signal?: AbortSignal; wrap?: (plain: LocalGit) => LocalGit },
 ) {
+  const { resolver, signal, wrap = (plain) => plain } = options
   const url = remoteUrl(config, uri)
-  const local = createLocalGit(config, place, signal)
+  const local = wrap(createLocalGit(config, place, signal))
   // Where the repository is, if its host has moved it.
   let current = url
   return {

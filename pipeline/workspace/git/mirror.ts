@@ -35,14 +35,14 @@ interface Generation {
 /**
  * Makes git directory and work tree of a run from what was fetched last of this repository, and fetches what is new. The packs are
  * links of the same files, so that nothing is copied and a mirror may be removed at any time.
- * @returns the name of the default branch; null where there is no mirror that serves, and then neither of the two.
- * Errors: those of `git.network`; the output of a failed look at the remote goes to `fail`, which throws
+ * @returns the default branch, with its commit where that was not fetched; null where there is no mirror that serves, and
+ * then neither of the two. Errors: those of `git.network`; the output of a failed look at the remote goes to `fail`, which throws
  */
 export async function takeMirror(
   git: Git,
   paths: Config['paths'],
   { log, fail }: { log: Logger; fail(reason: string): never },
-): Promise<string | null> {
+): Promise<{ branch: string; commit: string | null } | null> {
   const folder = await mirrorOf(git, paths)
   const [newest] = await generationsIn(folder)
   if (!newest) return null
@@ -62,7 +62,8 @@ export async function takeMirror(
     const facts = await readFacts(newest)
     if (facts.branch !== head.branch) return await discard('the default branch has another name')
     await materialise(git, newest.path, facts)
-    if (facts.commit !== head.commit) {
+    const isNewest = facts.commit === head.commit
+    if (!isNewest) {
       const reference = `refs/remotes/origin/${facts.branch}`
       const refspec = `+refs/heads/${facts.branch}:${reference}`
       const fetched = await git.network(['fetch', '--quiet', '--no-tags', '--depth=1', 'origin', refspec])
@@ -71,7 +72,7 @@ export async function takeMirror(
     }
     const now = new Date()
     await utimes(folder, now, now)
-    return facts.branch
+    return { branch: facts.branch, commit: isNewest ? facts.commit : null }
   } catch (error) {
     git.signal?.throwIfAborted()
     return await discard(error)
@@ -116,12 +117,11 @@ const readFacts = async ({ path }: Generation): Promise<Facts> =>
 export async function keepMirror(
   git: Git,
   paths: Config['paths'],
-  { branch, log }: { branch: string; log: Logger },
+  { branch, commit, log }: { branch: string; commit: string; log: Logger },
 ): Promise<void> {
   const most = git.limits.mirror_mib * MIB
   if (most === 0) return
   try {
-    const commit = (await git.run(['rev-parse', '--verify', `refs/remotes/origin/${branch}`])).trim()
     const folder = await mirrorOf(git, paths)
     const old = await generationsIn(folder)
     const before = old[0] ? await readFacts(old[0]) : null

@@ -6,6 +6,8 @@ import { findBoundary, holdsKeysAlone } from '../limits/workspace.ts'
 import { JobFault, type JobKind, SHUT_DOWN } from '../types.ts'
 import { type ProgramKind, type Refusal, refuseFindings, refuseTooLarge, SMALL, TooLarge } from './findings.ts'
 import { type Inspection, inspect } from './inspect.ts'
+import type { Inspected } from './inspect-thread.ts'
+import { createKnownScans, type KnownScans } from './known-scans.ts'
 import { findLinks, findShipped } from './workspace-files.ts'
 
 interface CheckOptions {
@@ -32,6 +34,8 @@ interface CheckOptions {
   allowed: readonly ProgramKind[]
   /** The repository of the workspace, as `host/path`; undefined when it is not known. */
   repository: string | undefined
+  /** Scans of earlier jobs; gets those of this one. */
+  known?: KnownScans
 }
 
 /** Kinds that only report the content of the configuration, so that it may be broken. */
@@ -76,6 +80,7 @@ async function check(
     allowedHosts,
     initialised,
     providerFolders: otherFolders,
+    known = createKnownScans(),
     ...passed
   }: Omit<CheckOptions, 'timeoutMs'>,
 ): Promise<Refusal | null> {
@@ -109,10 +114,12 @@ async function check(
   }
   signal.throwIfAborted()
   try {
-    return await inspect(inspection, SMALL)
+    return await inspect(inspection, SMALL, known)
   } catch (error) {
     if (!(error instanceof TooLarge)) throw error
-    return inspectAside(inspection, signal)
+    const { refusal, scans } = await inspectAside(inspection, signal)
+    for (const [key, scan] of scans) known.add(key, scan)
+    return refusal
   }
 }
 
@@ -120,19 +127,22 @@ const realFolders = async (folders: string[]): Promise<string[]> =>
   (await Promise.all(folders.map((folder) => realpath(folder).catch(() => null)))).filter((folder) => folder !== null)
 
 /** Inspects in a separate thread, so that a large configuration blocks nothing and its memory is limited. */
-function inspectAside(inspection: Inspection, signal: AbortSignal): Promise<Refusal | null> {
+function inspectAside(inspection: Inspection, signal: AbortSignal): Promise<Inspected> {
   const thread = new Worker(new URL('./inspect-thread.ts', import.meta.url), {
     workerData: inspection,
     resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 },
     execArgv: [],
     env: {},
   })
-  const outcome = new Promise<Refusal | null>((settle, fail) => {
+  const outcome = new Promise<Inspected>((settle, fail) => {
     thread.once('message', settle)
     thread.once('error', (error: NodeJS.ErrnoException) => {
       const { workspace, boundary } = inspection.place
       if (error.code !== 'ERR_WORKER_OUT_OF_MEMORY') fail(error)
-      else settle(refuseTooLarge(relative(boundary, workspace) || '.', 'what fits into 128 MiB of memory'))
+      else {
+        const refusal = refuseTooLarge(relative(boundary, workspace) || '.', 'what fits into 128 MiB of memory')
+        settle({ refusal, scans: [] })
+      }
     })
     thread.once('exit', () => fail(new Error('the check of a configuration ended without a result')))
   })

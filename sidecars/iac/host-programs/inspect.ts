@@ -26,6 +26,7 @@ import {
   type Sizes,
   TooLarge,
 } from './findings.ts'
+import { type KnownScans, keyOfScan } from './known-scans.ts'
 import { readActed, runsWith } from './plan-changes.ts'
 import { findBackends, findProviders, judgeBackend } from './rules/connections.ts'
 import { findFiles } from './rules/files.ts'
@@ -62,9 +63,13 @@ export interface Inspection {
   applies: boolean
 }
 
-/** Returns why the configuration is refused; null to accept it. Errors: `TooLarge` beyond `sizes`. */
-export async function inspect(inspection: Inspection, sizes: Sizes): Promise<Refusal | null> {
-  const inspector = new Inspector(inspection, sizes)
+/**
+ * Returns why the configuration is refused; null to accept it. Errors: `TooLarge` beyond `sizes`.
+ * @param sizes what is scanned at most; files of which `known` has the scan do not count, except towards `LIMITS`
+ * @param known gets the new scans
+ */
+export async function inspect(inspection: Inspection, sizes: Sizes, known: KnownScans): Promise<Refusal | null> {
+  const inspector = new Inspector(inspection, sizes, known)
   try {
     return await inspector.run()
   } catch (error) {
@@ -72,6 +77,9 @@ export async function inspect(inspection: Inspection, sizes: Sizes): Promise<Ref
     return refuseTooLarge(error.file, error.limit)
   }
 }
+
+const LARGE_FILE = `${inMib(LIMITS.fileBytes)} of one file`
+const LARGE_CONFIGURATION = `${inMib(LIMITS.totalBytes)} of configuration in all`
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
@@ -84,18 +92,22 @@ const OVERRIDE_FILE = /^(?:.*_)?override\.(?:tf|tofu)(?:\.json)?$/
 class Inspector {
   readonly #given: Inspection
   readonly #sizes: Sizes
+  readonly #known: KnownScans
   readonly #findings: Finding[] = []
   #broken: string | null = null
   #bytes = 0
+  /** Bytes of the files whose scan was not known. */
+  #newBytes = 0
   #files = 0
   #tokens = 0
   #hasOverride = false
   /** True if the platform's file replaces every other backend of the root; null until it was read. */
   #overridesBackend: boolean | null = null
 
-  constructor(given: Inspection, sizes: Sizes) {
+  constructor(given: Inspection, sizes: Sizes, known: KnownScans) {
     this.#given = given
     this.#sizes = sizes
+    this.#known = known
   }
 
   async run(): Promise<Refusal | null> {
@@ -105,7 +117,8 @@ class Inspector {
       await this.#scan({ ...file, folder: resolve(place.workspace, folder), isTest: false })
     if (snapshot === null) await this.#scanFolders()
     if (this.#given.usesSavedBackend) await this.#judgeSavedBackend()
-    const acted = this.#given.applies && snapshot !== null && planFile !== null ? await readActed(planFile) : null
+    const needsActed = this.#given.applies && this.#findings.length > 0 && snapshot !== null && planFile !== null
+    const acted = needsActed ? await readActed(planFile) : null
     const refused = this.#findings.filter((finding) => !this.#isHarmless(finding, acted))
     if (refused.length > 0) return refuseFindings(refused, this.#given.repository)
     return this.#broken === null ? null : refuseUnreadable(this.#broken)
@@ -150,7 +163,7 @@ class Inspector {
   async #scanFile({ name, path, isTest }: ConfigFile, folder: string): Promise<string[]> {
     const { workspace } = this.#given.place
     if (++this.#files > LIMITS.files) throw new TooLarge(name, `${LIMITS.files} files of configuration`)
-    const content = await readLimited(path, name, this.#sizes.fileBytes, `${inMib(LIMITS.fileBytes)} of one file`)
+    const content = await readLimited(path, name, LIMITS.fileBytes, LARGE_FILE)
     if (content === null) return []
     // A test calls modules by paths relative to the root, wherever the file of the test lies.
     return this.#scan({ name, content, folder: isTest ? workspace : folder, isTest })
@@ -161,8 +174,7 @@ class Inspector {
     const { name, content, folder, module, isTest } = file
     const { place, toleratesBroken } = this.#given
     this.#bytes += content.length
-    if (this.#bytes > this.#sizes.totalBytes)
-      throw new TooLarge(name, `${inMib(LIMITS.totalBytes)} of configuration in all`)
+    if (this.#bytes > LIMITS.totalBytes) throw new TooLarge(name, LARGE_CONFIGURATION)
     const isOwnOverride = folder === place.workspace && sha256(content) === this.#given.overrideSha256
     this.#hasOverride ||= isOwnOverride
     const scan = this.#scanText(name, content, { ...place, folder, isOwnOverride })
@@ -177,8 +189,17 @@ class Inspector {
   }
 
   #scanText(name: string, content: string, place: Place): FileScan {
+    const form = name.endsWith('.json') ? 'json' : 'hcl'
+    const key = keyOfScan(content, form, place)
+    const known = key === null ? undefined : this.#known.get(key)
+    if (known === undefined) {
+      this.#newBytes += content.length
+      if (content.length > this.#sizes.fileBytes) throw new TooLarge(name, LARGE_FILE)
+      if (this.#newBytes > this.#sizes.totalBytes) throw new TooLarge(name, LARGE_CONFIGURATION)
+    }
     try {
-      const scan = name.endsWith('.json') ? scanJson(content, place) : scanHcl(content, place)
+      const scan = known ?? (form === 'json' ? scanJson(content, place) : scanHcl(content, place))
+      if (key !== null && known === undefined) this.#known.add(key, scan)
       this.#tokens += scan.tokens
       if (this.#tokens > LIMITS.tokens) throw new TooLarge(name, `${LIMITS.tokens} words and marks in all`)
       return scan

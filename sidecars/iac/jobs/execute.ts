@@ -7,8 +7,8 @@ import { Downloads } from '../engine/downloads.ts'
 import { type RunOnce, runInit, Turns } from '../engine/plugin-cache.ts'
 import { checkHostPrograms } from '../host-programs/check.ts'
 import { findingsAsDiagnostics, type Refusal } from '../host-programs/findings.ts'
+import { createKnownScans, type KnownScans } from '../host-programs/known-scans.ts'
 import { permittedKinds } from '../host-programs/permissions.ts'
-import { discover } from '../inventory/discover.ts'
 import { kubernetesIdentifiers } from '../inventory/kubernetes/identifier.ts'
 import { gitCredentialVariables, type ModuleCredentials, readModuleCredentials } from '../limits/module-credentials.ts'
 import { type CliConfig, explainMissingVersions } from '../limits/providers.ts'
@@ -43,6 +43,8 @@ interface ExecutorOptions {
   /** The CLI configuration that restricts the engine; null where nothing is restricted. */
   cliConfig: CliConfig | null
   schemas: SchemaCache
+  /** What files were found to hold, of jobs before. */
+  known: KnownScans
   env: Record<string, string | undefined>
   store: JobStore
   secrets: JobSecrets
@@ -52,7 +54,8 @@ interface ExecutorOptions {
 }
 
 /** Creates the function that runs a job. Messages of the service, such as a refusal, become the job's stderr. */
-export function createExecutor(options: ExecutorOptions): ExecuteJob {
+export function createExecutor(given: Omit<ExecutorOptions, 'known'>): ExecuteJob {
+  const options: ExecutorOptions = { ...given, known: createKnownScans() }
   const execute = createCommandRunner(options)
   return async (job, request, supervision) => {
     const plan = await takePlan(options.settings.dataDir, job.job_id, request)
@@ -204,6 +207,8 @@ async function listScope(
 ): Promise<number> {
   if (engine_provider === undefined) throw new Error('an inventory needs the provider of its scope')
   const started = performance.now()
+  // It brings the clients of five clouds.
+  const { discover } = await import('../inventory/discover.ts')
   const discovery = await discover({
     provider: engine_provider,
     request: { scopeId: scope_id, env: withoutOwnSettings(env), fetch, log: log.with({ job_id: job.job_id }), now },
@@ -258,7 +263,7 @@ async function refuse(
 }
 
 async function findPrograms(
-  { settings, env, executor }: ExecutorOptions,
+  { settings, env, executor, known }: ExecutorOptions,
   { workspace_path: workspace, kind }: JobRecord,
   request: JobRequest,
   { signal, initialised }: { signal: AbortSignal; initialised: boolean },
@@ -279,6 +284,7 @@ async function findPrograms(
     sandboxed: executor.boundary.sandbox !== 'none',
     allowed: permittedKinds(settings.allowPrograms, request.repository),
     repository: request.repository,
+    known,
   })
 }
 

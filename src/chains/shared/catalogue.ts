@@ -66,6 +66,12 @@ export function foreignProviders(files: readonly RepositoryFile[], cloud: Cloud)
   return isUnsure ? [] : withoutCloud(providers, cloud)
 }
 
+/** Reports whether the code is known to use no provider of the cloud; helper providers count as none. */
+export function lacksCloud(files: readonly RepositoryFile[], cloud: Cloud): boolean {
+  const { providers, isUnsure } = readProviders(files)
+  return !isUnsure && !CLOUD_PROVIDERS[cloud].some((provider) => providers.has(provider))
+}
+
 /** Returns them when the request has nothing of that cloud either, so that no rule of it applies. */
 export function providersBesideCloud(about: Parameters<typeof providersInPlay>[0]): string[] {
   const inPlay = providersInPlay(about)

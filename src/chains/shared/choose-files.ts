@@ -153,7 +153,7 @@ const COMMON = new Set([
 ])
 
 /** Returns lower-case words of at least three letters or two digits, without plural `s`. */
-function wordsOf(text: string): Set<string> {
+export function wordsOf(text: string): Set<string> {
   const words = text.toLowerCase().match(/\p{L}[\p{L}\p{N}]{2,}|(?<![\p{L}\p{N}])\p{N}{2,}(?!\p{N})/gu) ?? []
   return new Set(
     words.filter((word) => !COMMON.has(word)).map((word) => (word.length > 3 ? word.replace(/s$/, '') : word)),

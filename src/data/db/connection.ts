@@ -1,6 +1,6 @@
 import { endsWithin } from '../../base/time.ts'
 import { DEAD, remedyOf } from './faults.ts'
-import { type ConnectionCallbacks, openServer, type ServerRoute } from './server.ts'
+import { type ConnectionCallbacks, type OpenServer, openServer, type ServerRoute } from './server.ts'
 import type { Execute, Result, Row } from './sql.ts'
 import { TIMESTAMPTZ, toParameter } from './values.ts'
 
@@ -10,14 +10,15 @@ export type ServerConnection = ReturnType<typeof openConnection>
 type Answer = Row[] & { columns?: { name: string; type: number }[]; count?: number; command?: string }
 
 const CLOSE_MS = 1_500
-/** Time without an answer after which the server is asked whether it works on a statement, and again. */
-const DOUBT_MS = 3_000
 
 /**
  * Opens one connection with its own driver instance. The driver's pool is not used: when one of its connections breaks
  * under load, statements queued for it are never sent, and awaiting them never ends.
  */
-export function openConnection(route: ServerRoute, { onLost, ...callbacks }: ConnectionCallbacks) {
+export function openConnection(
+  route: ServerRoute,
+  { onLost, doubtMs, ...callbacks }: ConnectionCallbacks & { doubtMs: number },
+) {
   let lost = false
   const lose = () => {
     if (lost) return
@@ -36,7 +37,11 @@ export function openConnection(route: ServerRoute, { onLost, ...callbacks }: Con
     if (lost) throw Object.assign(new Error('the connection to the database was lost'), { code: 'CONNECTION_LOST' })
     try {
       const prepare = prepares && how?.types !== 'driver' && how?.prepare !== false && values.length > 0
-      const answer: unknown = await whileAtWork(driver.unsafe(text, values.map(toParameter), { prepare }), isAtWork)
+      const answer: unknown = await whileAtWork(
+        driver.unsafe(text, values.map(toParameter), { prepare }),
+        isAtWork,
+        doubtMs,
+      )
       return toResult(answer, how?.types === 'driver')
     } catch (error) {
       lost ||= isConnectionLost(error, is_read_only)
@@ -62,10 +67,11 @@ export function openConnection(route: ServerRoute, { onLost, ...callbacks }: Con
 /**
  * Waits for an answer as long as the server works on it. A statement may take long, but without an answer TCP takes a
  * quarter of an hour to find that the other side has gone. Throws `DEAD`.
+ * @param doubtMs time without an answer after which the server is asked whether it works on the statement, and again
  */
-async function whileAtWork<T>(answer: Promise<T>, isAtWork: () => Promise<boolean>): Promise<T> {
-  while (!(await endsWithin(DOUBT_MS, answer)))
-    if (!(await isAtWork()) && !(await endsWithin(0, answer)))
+async function whileAtWork<T>(answer: Promise<T>, isAtWork: OpenServer['isAtWork'], doubtMs: number): Promise<T> {
+  while (!(await endsWithin(doubtMs, answer)))
+    if (!(await isAtWork((doubtMs * 2) / 3)) && !(await endsWithin(0, answer)))
       throw Object.assign(new Error('the database does not answer on this connection any more'), { code: DEAD })
   return await answer
 }

@@ -19,6 +19,13 @@ export interface ConnectOptions {
   onnotice?: (notice: postgres.Notice) => void
   /** Time for which a statement that nothing has come of is tried again. Default 5 s. */
   patienceMs?: number
+  /**
+   * Time without an answer after which the server is asked over another connection whether it works on a statement.
+   * Default 3 s.
+   */
+  doubtMs?: number
+  /** Time between two statements on the connection that listens, which would not notice its death. Default 5 s. */
+  beatMs?: number
   /** Called when notifications no longer arrive, and when they do again. */
   onHearing?: (hears: boolean) => void
   /** Reads the files that the URL names. */
@@ -33,7 +40,7 @@ const WAIT_MS = 30_000
 const PATIENCE_MS = 5_000
 /** The first pause before another try, doubled up to the last. */
 const PAUSE_MS = { first: 20, last: 500 }
-/** Time between two statements on the connection that listens, which otherwise would not notice that it is dead. */
+const DOUBT_MS = 3_000
 const BEAT_MS = 5_000
 /** Age after which a connection is closed when it is released. */
 const LIFETIME_MS = 60 * 60_000
@@ -49,9 +56,13 @@ const LIFETIME_MS = 60 * 60_000
  */
 export function connect(url: string, options: ConnectOptions = {}): Sql {
   const { max = 10, onnotice = () => {}, onstatement, onHearing = () => {}, directUrl = '', readFile } = options
+  const { doubtMs = DOUBT_MS, beatMs = BEAT_MS } = options
   const route = createRoute(readDatabaseAddress(url), readFile)
   const directRoute = directUrl === '' ? route : createRoute(readDatabaseAddress(directUrl), readFile)
-  const connections = createConnections(() => openConnection(route, { onnotice, onDemotion: () => leaveServer() }), max)
+  const connections = createConnections(
+    () => openConnection(route, { onnotice, doubtMs, onDemotion: () => leaveServer() }),
+    max,
+  )
   const patience = options.patienceMs ?? PATIENCE_MS
   const deadline = () => performance.now() + patience
   const takeOnce = async (): Promise<Connection> => {
@@ -124,7 +135,8 @@ export function connect(url: string, options: ConnectOptions = {}): Sql {
   }
   const notify = (channel: string, payload: string) => tag`SELECT pg_notify(${channel}, ${payload})`
   const listener = createListener({
-    open: (onnotify, onLost) => openListenConnection(directRoute, { onnotice, onnotify, onLost }, () => leaveServer()),
+    open: (onnotify, onLost) =>
+      openListenConnection(directRoute, { onnotice, onnotify, onLost, doubtMs, beatMs }, () => leaveServer()),
     notify,
     onHearing,
   })
@@ -134,7 +146,7 @@ export function connect(url: string, options: ConnectOptions = {}): Sql {
     beginDirect: async <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => {
       if (directRoute === route) return begin(work)
       const open = async () => {
-        const { execute, close } = openConnection(directRoute, { onnotice })
+        const { execute, close } = openConnection(directRoute, { onnotice, doubtMs })
         return await beginOn({ execute, giveBack: () => void close() }, 'BEGIN')
       }
       return runTransaction(await patiently(deadline(), open, mayPass), work)
@@ -334,7 +346,7 @@ function inOrder(execute: Execute): Execute {
 /** @param onDead called once when the connection does not answer any more */
 async function openListenConnection(
   route: ServerRoute,
-  { onLost, ...callbacks }: ConnectionCallbacks,
+  { onLost, beatMs, ...callbacks }: ConnectionCallbacks & { doubtMs: number; beatMs: number },
   onDead: () => void,
 ) {
   let wanted = true
@@ -351,7 +363,7 @@ async function openListenConnection(
       clearInterval(beats)
       onDead()
     })
-  }, BEAT_MS)
+  }, beatMs)
   const run = (command: 'LISTEN' | 'UNLISTEN', channel: string) =>
     execute({ text: `${command} "${channel.replaceAll('"', '""')}"`, values: [] })
   return {

@@ -20,14 +20,17 @@ export interface ConnectionCallbacks {
 
 type Driver = postgres.Sql<Record<string, unknown>>
 type DriverOptions = postgres.Options<Record<string, postgres.PostgresType>>
-interface OpenServer {
+export interface OpenServer {
   driver: Driver
   /** False if statements must not be prepared by name. */
   prepares: boolean
   /** True if it took no writes when it was opened. */
   is_read_only: boolean
-  /** Asks the server over another connection whether it works for this one. False if this connection is dead. */
-  isAtWork(): Promise<boolean>
+  /**
+   * Asks the server over another connection whether it works for this one. False if this connection is dead.
+   * @param answeredMs time after the end of a statement for which its answer may still be under way
+   */
+  isAtWork(answeredMs: number): Promise<boolean>
 }
 
 /** Seconds for the connection to the only server of an address, and to each of several. */
@@ -143,7 +146,7 @@ const GREETING = `SELECT pid, backend_start::text AS begun, pg_is_in_recovery() 
 
 /** True if a process works, or has ended its work so lately that the answer may be under way. No row if it is gone. */
 const AT_WORK = `SELECT coalesce(state NOT LIKE 'idle%', true)
-    OR state_change BETWEEN clock_timestamp() - interval '2 s' AND clock_timestamp() + interval '2 s' AS works
+    OR abs(extract(epoch FROM clock_timestamp() - state_change)) * 1000 < $3 AS works
   FROM pg_stat_get_activity($1) WHERE backend_start::text = $2`
 
 /** Connects to one server and sends a statement. */
@@ -220,7 +223,7 @@ async function greet(
       driver: asked.driver,
       prepares: route.address.prepare ?? !isPooled,
       is_read_only: row.read_only,
-      isAtWork: () => isAtWork(route, server, isPooled || !row.begun ? null : row),
+      isAtWork: (answeredMs) => isAtWork(route, server, isPooled || !row.begun ? null : row, answeredMs),
     }
   } catch (error) {
     asked.end()
@@ -229,8 +232,13 @@ async function greet(
 }
 
 /** @param process null if a pooler stands before it, of which it is only known whether it answers */
-async function isAtWork(route: ServerRoute, server: DatabaseServer, process: Greeting | null): Promise<boolean> {
-  const values = process ? [process.pid, process.begun ?? ''] : [0, '']
+async function isAtWork(
+  route: ServerRoute,
+  server: DatabaseServer,
+  process: Greeting | null,
+  answeredMs: number,
+): Promise<boolean> {
+  const values = process ? [process.pid, process.begun ?? '', answeredMs] : [0, '', answeredMs]
   const asked = await call<{ works: boolean }>(route, server, { onnotice: () => {} }, [AT_WORK, values])
   try {
     await asked.loggedIn()

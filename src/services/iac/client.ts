@@ -46,7 +46,8 @@ export function createIacClient(config: IacServiceConfig, deps: { fetch: Fetch; 
   const submit: IacClient['submit'] = async (kind, body, signal) => {
     const waits = ONCE_ONLY.includes(kind) ? [] : RECONNECT_WAITS_MS
     const response = await retryWhileUnreachable(
-      async () => call(ROUTES[kind], { method: 'POST', json: await withoutUnknown(body, offers, signal), signal }),
+      async () =>
+        call(ROUTES[kind], { method: 'POST', json: await withoutUnknown(kind, body, offers, signal), signal }),
       waits,
       signal,
     ).catch((error) => {

@@ -17,7 +17,7 @@ export interface StateFacts {
 /** An engine root. */
 export interface EngineRoot {
   workspace_path: string
-  /** The repository of the root as `host/path`, only where the service offers it. */
+  /** The repository of the root as `host/path`. The client leaves it out where the service does not offer it. */
   repository?: string
   /** The client leaves it out where the service does not offer it. */
   state?: StateFacts
@@ -33,9 +33,12 @@ export interface ModuleCredentials {
 export interface IacJobs {
   /** `migrate_state` only where the service offers it. */
   init: EngineRoot & Scoped & { migrate_state?: true; module_credentials?: ModuleCredentials }
-  /** `json` for diagnostics as data instead of texts, only where the service offers it. */
+  /** `json` for diagnostics as data instead of texts. The client leaves it out where the service does not offer it. */
   validate: EngineRoot & { json?: true }
-  /** `lock` and, for events as data instead of texts, `json` only where the service offers them. */
+  /**
+   * `lock` only where the service offers it; `json` for events as data instead of texts, which the client leaves out
+   * where the service does not offer it.
+   */
   plan: EngineRoot & { plan_file: string; targets?: string[]; lock?: false; json?: true } & Scoped
   show: EngineRoot & { plan_file: string }
   /** `plan_sha256` only where the service offers it. */
@@ -87,7 +90,6 @@ export interface IacClient {
   offers?(
     addition:
       | 'plan_sha256'
-      | 'repository'
       | 'state_summary'
       | 'state_rm'
       | 'migrate_state'

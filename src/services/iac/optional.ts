@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { delay, type OutboundResponse } from '../../base/http.ts'
 import { parseExactly } from '../../base/json.ts'
 import { waitUnlessAborted } from '../../base/time.ts'
+import { unexpectedAnswer } from '../ask.ts'
 import {
   AnnouncementSchema,
   CancelledSchema,
@@ -9,6 +10,7 @@ import {
   FollowedOutputSchema,
   FormattedSchema,
   type IacClient,
+  type IacJobKind,
   LiveOutputSchema,
   ProgramFindingsSchema,
   readBody,
@@ -45,7 +47,7 @@ export function createOffers({ call, config }: IacAccess): Offers {
   let announcedUntil = 0
   const read = async () => {
     const response = await call('/v1/engine', { timeoutMs: Math.min(config.timeout * 1000, SHORT_LIMIT_MS) })
-    if (isTransient(response)) throw new Error(`HTTP ${response.status}`)
+    if (isTransient(response)) throw unexpectedAnswer('iac', `HTTP ${response.status} to the question for its engine`)
     return new Set(readBody(AnnouncementSchema, response)?.additions)
   }
   return async (addition, signal) => {
@@ -62,12 +64,24 @@ export function createOffers({ call, config }: IacAccess): Offers {
 }
 
 /**
- * Leaves out what the worker knows about the state, unless the service offers to take it. Errors: those of `offers`.
+ * Leaves out the fields that the service does not offer to take: what the worker knows about the state, the name of the
+ * repository, and that findings are wanted as data. Errors: those of `offers` for the state, without which a job may
+ * work on another one; the other fields are left out while the announcement cannot be read.
  */
-export async function withoutUnknown<Body extends object>(body: Body, offers: Offers, signal?: AbortSignal) {
-  if (!('state' in body) || (await offers('state', signal))) return body
-  const { state: _left, ...rest } = body
-  return rest
+export async function withoutUnknown(
+  kind: IacJobKind | OptionalJob,
+  body: object,
+  offers: Offers,
+  signal?: AbortSignal,
+): Promise<object> {
+  const left = new Set<string>()
+  if ('state' in body && !(await offers('state', signal))) left.add('state')
+  for (const [field, addition] of [
+    ['repository', 'repository'],
+    ['json', `${kind}_json`],
+  ] as const)
+    if (field in body && !(await offers(addition, signal).catch(() => false))) left.add(field)
+  return left.size === 0 ? body : Object.fromEntries(Object.entries(body).filter(([field]) => !left.has(field)))
 }
 
 /**
@@ -94,7 +108,7 @@ function createOptionalJobs(
         unavailable.add(kind)
         return null
       }
-      const text = await runJob(access, kind, await withoutUnknown(body, offers, signal), signal)
+      const text = await runJob(access, kind, await withoutUnknown(kind, body, offers, signal), signal)
       const parsed = text === null ? null : v.safeParse(schema, parseExactly(text))
       if (parsed?.success === false) throw new OffContract('an answer of an unknown form')
       return parsed?.output ?? null

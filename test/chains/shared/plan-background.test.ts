@@ -87,7 +87,7 @@ describe('condensePlanText', () => {
       ),
     ).toEqual([
       '  # a_bucket.one will be created',
-      '  + resource "a_bucket" "one" {',
+      '  + resource {',
       '      + name = "x"',
       '      + tags = {',
       '          + "Name" = "x"',
@@ -103,7 +103,38 @@ describe('condensePlanText', () => {
     ])
   })
 
-  it('keeps what differs, what changes, and what another resource has', () => {
+  it('refers to a long value of another resource, and repeats no address above its block', () => {
+    const tags = ['          + "Name" = "x"', `          + "Note" = "${'long '.repeat(20)}"`, '        }']
+    const resource = (address: string, block: string, name: string) => [
+      `  # ${address} will be created`,
+      `  + resource ${block} {`,
+      `      + ${name} = {`,
+      ...tags,
+      '    }',
+    ]
+    const lines = [
+      ...resource('module.m["k"].a_bucket.one[0]', '"a_bucket" "one"', 'tags'),
+      ...resource('a_bucket.two', '"a_bucket" "two"', 'labels'),
+      ...resource('a_bucket.three', '"a_bucket" "other"', 'tags'),
+    ]
+    expect(plan(...lines)).toEqual([
+      '  # module.m["k"].a_bucket.one[0] will be created',
+      '  + resource {',
+      '      + tags = {',
+      ...tags,
+      '    }',
+      '  # a_bucket.two will be created',
+      '  + resource {',
+      '      + labels = (as tags of module.m["k"].a_bucket.one[0])',
+      '    }',
+      '  # a_bucket.three will be created',
+      '  + resource "a_bucket" "other" {',
+      '      + tags = (as tags of module.m["k"].a_bucket.one[0])',
+      '    }',
+    ])
+  })
+
+  it('keeps what differs, what changes, and what is short and another resource has', () => {
     const lines = [
       '  # a_bucket.one will be updated in-place',
       '  ~ resource "a_bucket" "one" {',
@@ -124,7 +155,7 @@ describe('condensePlanText', () => {
       '        EOT',
       'Plan: 0 to add, 2 to change, 0 to destroy.',
     ]
-    expect(plan(...lines)).toEqual(lines)
+    expect(plan(...lines)).toEqual(lines.map((line) => line.replace(' "a_bucket" "one" {', ' {')))
   })
 })
 

@@ -4,6 +4,8 @@ import { fakeIac, type Ways } from './fakes/iac.ts'
 import { before, brokenOf, type Handler, judged, lenient, problem, promisesOf, replacingStatus } from './fakes/serve.ts'
 
 const good = fakeIac()
+/** Commands that still run while a loaded machine submits the next job: else no order of a queue shows. */
+const SLOW = { ms: 300 }
 const wrong = (ways: Partial<Ways>): Handler => fakeIac(ways)
 type Sent = { targets?: string[]; address?: string; plan_file?: string; workspace_path?: string; resource_id?: string }
 const accepting = (change: (sent: Sent) => Sent | null): Handler => lenient(good, change)
@@ -54,9 +56,9 @@ const DEFECTS: Record<string, Handler> = {
     shown: (job) =>
       terminal(job) ? { ...job, finished_at: new Date(Date.now() + Math.random() * 1e6).toISOString() } : job,
   }),
-  'the last job first: queue.order': wrong({ lifo: true }),
-  'all jobs of a workspace at once: queue.order': wrong({ queueOf: () => crypto.randomUUID() }),
-  'a queue for every name of a folder: queue.order': wrong({ queueOf: (path) => path }),
+  'the last job first: queue.order': wrong({ lifo: true, ...SLOW }),
+  'all jobs of a workspace at once: queue.order': wrong({ queueOf: () => crypto.randomUUID(), ...SLOW }),
+  'a queue for every name of a folder: queue.order': wrong({ queueOf: (path) => path, ...SLOW }),
   'one queue for all workspaces: queue.parallel': wrong({ queueOf: () => 'all' }),
   'no Location: submit.location, validate.answers': wrong({ location: () => null }),
   'Location names something else: submit.location, validate.answers': wrong({ location: (id) => `/jobs/${id}` }),

@@ -6,6 +6,8 @@ import { provideDatabase } from '../../helpers/postgres.ts'
 import { type Relay, startRelay } from '../../helpers/relay.ts'
 
 const db = provideDatabase()
+/** Short, so that no test waits long, and long beside what a statement takes on a busy machine. */
+const TIMES = { doubtMs: 600, beatMs: 600 }
 let relay: Relay
 let sql: Sql
 beforeEach(async () => {
@@ -13,7 +15,7 @@ beforeEach(async () => {
   await db.sql`CREATE TABLE facts (n integer)`
   await db.sql`INSERT INTO facts VALUES (1)`
   relay = await startRelay(Number(new URL(db.url).port))
-  sql = connect(relay.before(db.url), { max: 2 })
+  sql = connect(relay.before(db.url), { max: 2, ...TIMES })
 })
 afterEach(async () => {
   await sql.end({ timeout: 0 })
@@ -45,7 +47,7 @@ it('a transaction fails, and its locks do not stay', async () => {
 })
 
 it('a server that is out of reach for a while is found again', async () => {
-  const hasty = connect(`${relay.before(db.url)}?connect_timeout=1`, { max: 1, patienceMs: 0 })
+  const hasty = connect(`${relay.before(db.url)}?connect_timeout=1`, { max: 1, patienceMs: 0, ...TIMES })
   await hasty`SELECT 1`
   relay.setReachable(false)
   await expect(hasty`SELECT n FROM facts`).rejects.toMatchObject({ code: 'CONNECTION_DEAD' })
@@ -56,7 +58,7 @@ it('a server that is out of reach for a while is found again', async () => {
 })
 
 it('a statement that takes long is waited for', async () => {
-  expect(await sql`SELECT pg_sleep(4), 1 AS one`).toMatchObject([{ one: 1 }])
+  expect(await sql`SELECT pg_sleep(1.5), 1 AS one`).toMatchObject([{ one: 1 }])
 })
 
 it('notifications arrive again', async () => {

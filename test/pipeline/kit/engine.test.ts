@@ -42,7 +42,6 @@ describe('a validation', () => {
     return []
   }
   const additions: Partial<IacClient> = {
-    offers: async (addition) => addition === 'validate_json',
     diagnostics: async () => noting('diagnostics'),
     programs: async () => noting('programs'),
   }

@@ -220,11 +220,13 @@ function fakeWorkspace(): FakeWorkspace {
     iacRoot: '/clone/root',
     branch: 'Platform/test',
     defaultBranch: 'main',
+    complete: async () => {},
     changes: [],
     current_revision: 'revision-0',
     kept: false,
     commits: 0,
-    commitAndPush: async () => {
+    commitAndPush: async (_onCommitted, ready) => {
+      await ready
       workspace.commits++
       if (workspace.changes.length > 0) workspace.current_revision = `revision-${workspace.commits}`
       workspace.changes = []

@@ -25,7 +25,10 @@ export interface Site {
   config: Config
   lines: string[]
   add(files: Content, options?: { private?: boolean; empty?: boolean }): Promise<string>
+  /** Opens a workspace with all files of its branch. */
   open(uri: string, round?: RoundChanges, signal?: AbortSignal): Promise<Workspace>
+  /** Opens one with the files that a model may be shown; the others come with `complete`. */
+  begin(uri: string, round?: RoundChanges, signal?: AbortSignal): Promise<Workspace>
   /** Opens a new repository in a session of its own. `at` makes paths in the engine root. */
   start(
     changes?: RoundChanges,
@@ -74,7 +77,12 @@ export async function startSite(git: Partial<GitConfig> = {}, hosted: { path?: s
         content: options?.empty ? undefined : { files },
         private: options?.private,
       }),
-    open: (uri, changes, signal) => openWorkspace(config, round(uri, changes), { log, signal }),
+    open: async (uri, changes, signal) => {
+      const workspace = await site.begin(uri, changes, signal)
+      await workspace.complete()
+      return workspace
+    },
+    begin: (uri, changes, signal) => openWorkspace(config, round(uri, changes), { log, signal }),
     start: async (changes, files = { 'main.tf': 'x' }, options) => {
       const session = crypto.randomUUID()
       const uri = await site.add(files, options)

@@ -357,3 +357,43 @@ describe('the service itself', () => {
     await expect(iac.offers?.('plan_sha256')).rejects.toMatchObject({ status: 502 })
   })
 })
+
+describe('what a service need not know', () => {
+  const state = { cloud: null, override_sha256: 'a'.repeat(64) }
+  const asked = { ...WORKSPACE, repository: 'git.test/a/b', state, json: true as const }
+
+  /** Submits a validation twice, as a round does, and returns the bodies and the number of announcements read. */
+  async function submitted(announce: () => Response | Promise<Response>) {
+    const bodies: unknown[] = []
+    let announcements = 0
+    server.use(
+      http.get(`${ENDPOINT}/v1/engine`, () => {
+        announcements++
+        return announce()
+      }),
+      http.post(`${ENDPOINT}/v1/validate`, async ({ request }) => {
+        bodies.push(await request.json())
+        return HttpResponse.json({ job_id: JOB, status: 'queued' }, { status: 202 })
+      }),
+    )
+    const iac = client()
+    for (let count = 0; count < 2; count++) await iac.submit('validate', asked)
+    return { bodies, announcements }
+  }
+  const announces = (...additions: string[]) => says({ name: 'OpenTofu', version: '1.10.6', additions })
+
+  it.each<[string, Parameters<typeof submitted>[0], object]>([
+    ['all of it', announces('state', 'repository', 'validate_json'), asked],
+    ['a part', announces('state', 'plan_json'), { ...WORKSPACE, state }],
+    ['nothing', status(404), WORKSPACE],
+  ])('is left out of a job where it announces %s, which is asked once', async (_, announce, body) => {
+    expect(await submitted(announce)).toEqual({ bodies: [body, body], announcements: 1 })
+  })
+
+  it('is left out while the announcement cannot be read, except for the state, which decides what a job changes', async () => {
+    server.use(http.get(`${ENDPOINT}/v1/engine`, status(503)), accepts('/v1/validate', JOB))
+    const { state: _left, ...rest } = asked
+    expect(await client().submit('validate', rest)).toBe(JOB)
+    await expect(client().submit('validate', asked)).rejects.toMatchObject({ status: 502 })
+  })
+})

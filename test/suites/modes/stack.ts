@@ -11,7 +11,7 @@ import { startObjectStore } from '../../../dev/object-store.ts'
 import { modes } from '../../../pipeline/modes/index.ts'
 import { type RoundFrame, runRound } from '../../../pipeline/run-round.ts'
 import { writeOverride } from '../../../pipeline/workspace/backend-override.ts'
-import { openWorkspace } from '../../../pipeline/workspace/open.ts'
+import { beginWorkspace } from '../../../pipeline/workspace/open.ts'
 import { iacService } from '../../../sidecars/iac/main.ts'
 import { readSettings } from '../../../sidecars/iac/settings.ts'
 import { startService } from '../../../sidecars/shared/run-service.ts'
@@ -272,7 +272,7 @@ export async function runWaiting(
   const failures: string[] = []
   const logger = createLogger({ level: 'error', write: (line) => failures.push(line) })
   await runRound({ ...context, log: logger }, waiting.id, modes, signal, {
-    openWorkspace: (round, options) => openWorkspace(config, round, options),
+    openWorkspace: (round, options) => beginWorkspace(config, round, options),
     notifyFailure: async () => {},
     cancellations,
     recorder: context.recorder,

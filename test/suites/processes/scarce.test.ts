@@ -12,6 +12,7 @@ import { type Closers, startMoment } from './moment.ts'
 import { endWorkerProcesses } from './processes.ts'
 
 const run = promisify(execFile)
+const MAX_CONNECTIONS = 30
 const closers: Closers = []
 afterEach(async () => {
   endWorkerProcesses()
@@ -36,15 +37,13 @@ async function takeConnections({ url }: RunningPostgres): Promise<() => Promise<
   const admin = await one()
   const left = async () =>
     await admin`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'platform'`
-  do {
-    for (;;)
-      try {
-        await one()
-      } catch (error) {
-        if (error instanceof Error && 'code' in error && error.code === '53300') break
-        throw error
-      }
-  } while ((await left()).length > 0)
+  // While theirs are ended, because the platform takes each connection again that it finds free.
+  for (let ended = 1; ended > 0; ) {
+    const [theirs, ...tried] = await Promise.allSettled([left(), ...Array.from({ length: MAX_CONNECTIONS }, one)])
+    if (theirs.status === 'rejected') throw theirs.reason
+    for (const one of tried) if (one.status === 'rejected' && one.reason.code !== '53300') throw one.reason
+    ended = theirs.value.length
+  }
   return () => Promise.all(taken.map((driver) => driver.end()))
 }
 
@@ -52,7 +51,7 @@ it('others take all connections in the middle of a round: core, worker and an op
   const server = await startPostgres({
     data_dir: join(await makeFolder(), 'data'),
     durable: false,
-    settings: { max_connections: 30 },
+    settings: { max_connections: MAX_CONNECTIONS },
   })
   closers.push(server.stop)
   const moment = await startMoment(server.url, closers)

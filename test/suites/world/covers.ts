@@ -40,8 +40,9 @@ export const COVERS: Readonly<Record<string, readonly string[]>> = {
     ...['routes/health.ts', 'test/suites/contract/world.ts', 'test/suites/world/minio'],
   ],
   backends: [
-    ...['pipeline/steps/plan/existing-state.ts', 'pipeline/kit/engine.ts', 'sidecars/iac/engine', 'sidecars/iac/jobs'],
-    ...['sidecars/iac/host-programs', 'sidecars/iac/sandbox', 'test/suites/azurite/start.ts'],
+    ...['pipeline/steps/plan/existing-state.ts', 'pipeline/kit/engine.ts', 'pipeline/kit/run-job.ts'],
+    ...['pipeline/kit/state-keys.ts', 'sidecars/iac/engine', 'sidecars/iac/jobs', 'sidecars/iac/host-programs'],
+    ...['sidecars/iac/sandbox', 'test/suites/azurite/start.ts'],
     'test/suites/world/backends',
   ],
   schemathesis: [
@@ -80,6 +81,7 @@ export const COVERS: Readonly<Record<string, readonly string[]>> = {
     ...['sidecars/iac', 'src/plan', 'src/services', 'src/reports', 'src/pull-requests', 'pipeline'],
     'test/suites/world/kubernetes',
   ],
+  chart: ['deploy/chart', 'test/suites/chart', 'test/suites/world/kubernetes', 'test/suites/world/chart'],
 }
 
 /** Rooms that meet no counterpart, and what holds them in its place. */

@@ -25,4 +25,5 @@ export const PARTS: Record<string, () => Promise<{ part: Part }>> = {
   proxies: () => import('./proxies/part.ts'),
   prometheus: () => import('./prometheus/part.ts'),
   kubernetes: () => import('./kubernetes/part.ts'),
+  chart: () => import('./chart/part.ts'),
 }

@@ -23,6 +23,8 @@ export interface Ways {
   unknown(job_id: string): Response
   /** True if a queue runs its newest job first. */
   lifo: boolean
+  /** Milliseconds that a command takes. */
+  ms: number
   /** True if optional jobs are offered. */
   additions: boolean
 }
@@ -34,9 +36,9 @@ const RIGHT: Ways = {
   kindOf: (kind) => kind,
   unknown: (job_id) => problemResponse(404, `Unknown or expired job: ${job_id}`),
   lifo: false,
+  ms: 20,
   additions: false,
 }
-const JOB_MS = 20
 
 /** Creates an in-memory implementation of the iac sidecar's contract without an engine; commands end after a moment. */
 export function fakeIac(wrong: Partial<Ways> = {}): Handler {
@@ -66,7 +68,7 @@ export function fakeIac(wrong: Partial<Ways> = {}): Handler {
   const run = async (id: string, kind: JobKind, workspace: string) => {
     const set = (change: Json) => void jobs.set(id, { ...jobs.get(id), ...change })
     set({ status: 'running', started_at: now() })
-    await wait(JOB_MS)
+    await wait(ways.ms)
     const result = await resultOf(kind, workspace)
     await ways.finish(jobs.get(id) ?? {}, { status: 'succeeded', finished_at: now(), result }, set)
   }

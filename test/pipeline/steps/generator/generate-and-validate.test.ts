@@ -192,7 +192,7 @@ describe('generateAndValidate', () => {
     expect(plans(world)).toEqual([])
   })
 
-  it('commits nothing when a file cannot be stored', async () => {
+  it('pushes nothing when a file cannot be stored', async () => {
     const world = await steps.world({ scripts })
     world.workspace.changes = [{ path: 'main.tf', new_file: true, content: 'x' }]
     world.run.context.storage.put = async () => {

@@ -26,12 +26,13 @@ describe('planTargets', () => {
   it('initialises, validates, plans with the targets and reads the plan', async () => {
     const { kit, run, jobs } = await steps.world()
     const result = await planTargets(kit, ['terraform_data.a'])
-    const scoped = { workspace_path: '/clone/root', scope_id: 'acme-test', engine_provider: 'aws' }
+    const root = { workspace_path: '/clone/root', repository: 'github.com/acme/infra' }
+    const scoped = { ...root, scope_id: 'acme-test', engine_provider: 'aws' }
     expect(jobs).toEqual([
       { kind: 'init', body: scoped },
-      { kind: 'validate', body: { workspace_path: '/clone/root' } },
+      { kind: 'validate', body: { ...root, json: true } },
       { kind: 'plan', body: { ...scoped, plan_file: 'session.plan', targets: ['terraform_data.a'] } },
-      { kind: 'show', body: { workspace_path: '/clone/root', plan_file: 'session.plan' } },
+      { kind: 'show', body: { ...root, plan_file: 'session.plan' } },
     ])
     const reference = { workspace: '/clone/root', plan_file: 'session.plan' }
     expect(result).toMatchObject({

@@ -10,11 +10,12 @@ import { createSteps } from '../support.ts'
 const steps = startOnce(createSteps)
 
 /** Lets the filter judge a request on a repository, and returns its tools and what it was told. */
-async function judge(files: RepositoryFile[], around: Partial<RepositorySurvey> = {}) {
+async function judge(files: RepositoryFile[], around: Partial<RepositorySurvey> = {}, number = 1) {
   const { kit, llm } = await steps.world({ scripts: { requests_filter: { args: { status: true, explanation: '' } } } })
   kit.secrets.add(['secret-of-the-readme'])
   const seen = { ...survey(files), ...around }
-  const looking = { ...kit, survey: { look: async () => seen, files: async () => files } }
+  const run = { ...kit.run, round: { ...kit.run.round, number } }
+  const looking = { ...kit, run, survey: { look: async () => seen, files: async () => files } }
   await judgeRequest(looking, 'generate', Promise.resolve(''))
   const [request] = llm.of('requests_filter')
   return { tools: request?.tools?.map(({ name }) => name) ?? [], text: said(request) }
@@ -43,9 +44,38 @@ describe('the filter on a repository without any block', () => {
   })
 })
 
+describe('the filter on a repository with little code', () => {
+  const code = 'resource "a" "b" {\n  text = "secret-of-the-readme"\n}\n'
+
+  it('is shown all of it, masked, and has nothing to look up', async () => {
+    const { tools, text } = await judge([file('main.tf', code), file('README.md', 'The shop.')])
+    expect(tools).toEqual(['requests_filter'])
+    expect(text).toContain(
+      JSON.stringify(
+        `--- main.tf ---\nresource "a" "b" {\n  text = "${MASK}"\n}\n\n--- README.md ---\nThe shop.\n`,
+      ).slice(1, -1),
+    )
+    expect(text).not.toContain(NOTHING)
+    expect(text).not.toContain('Read files')
+  })
+
+  it.each([
+    ['the code is long', [file('main.tf', `${code}${'# note\n'.repeat(600)}`)], {}],
+    ['some code was not read', [file('main.tf', code), file('more.tf', null)], {}],
+    ['another file was not read', [file('main.tf', code), file('boot.sh', null)], {}],
+    ['there is code outside of the root', [file('main.tf', code)], { elsewhere: { files: 3, code: 1 } }],
+    ['a module could not be found', [file('main.tf', code)], { isWhole: false }],
+  ])('may look up what it needs when %s', async (_, files, around) => {
+    expect((await judge(files, around)).tools).toContain('read_file')
+  })
+
+  it('may look up what earlier rounds of the session changed', async () => {
+    const { tools } = await judge([file('main.tf', code)], {}, 2)
+    expect(tools).toContain('diff_history')
+  })
+})
+
 it.each([
-  ['a block', [file('main.tf', 'resource "a" "b" {}\n')], {}],
-  ['code that declares nothing', [file('main.tf', '# later\n')], {}],
   ['code that was not read', [file('main.tf', null)], {}],
   ['values of variables', [file('prod.tfvars', null)], {}],
   ['code outside of the root', [], { elsewhere: { files: 3, code: 1 } }],
