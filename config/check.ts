@@ -19,10 +19,11 @@ export async function runCheckConfig(
   readRuleIds: ReadRuleIds,
   isPriced?: IsPriced,
 ): Promise<number> {
-  let hasFile = false
+  let hasFile: boolean | null = null
+  // The configuration file is read first; the rules and the files of variables come after it.
   const readAndNote: ReadFile = async (path) => {
     const text = await readFile(path)
-    hasFile ||= text !== null
+    hasFile ??= text !== null
     return text
   }
   try {

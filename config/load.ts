@@ -16,6 +16,7 @@ import {
 import { missingTokens, readServices } from './sections/services.ts'
 import { readStorage } from './sections/storage.ts'
 import { createSource, type Environment, type Source } from './source.ts'
+import { comesFromFile, readVariableFiles, type VariableFiles } from './variable-files.ts'
 
 export { ConfigError } from './document.ts'
 
@@ -32,9 +33,21 @@ export async function loadConfig(
   readRuleIds: ReadRuleIds = async () => [],
   isPriced: IsPriced = () => true,
 ): Promise<Config> {
-  const source = createSource(await readDocument(env, readFile), env)
-  const config = await readSections(source, readFile, readRuleIds, isPriced)
-  if (source.problems.length > 0) throw new ConfigError(source.problems)
+  const document = await readDocument(env, readFile)
+  let files: VariableFiles = { values: new Map(), problems: [] }
+  let source = createSource(document, env)
+  let config = await readSections(source, readFile, readRuleIds, isPriced)
+  // Which variables are read depends on the document, and on the values of others.
+  for (let known = new Set<string>(); ; ) {
+    const wanted = [...source.asked].filter((name) => comesFromFile(env, name) && !known.has(name))
+    if (wanted.length === 0) break
+    known = new Set([...known, ...wanted])
+    files = await readVariableFiles(env, known, readFile)
+    source = createSource(document, env, files.values)
+    config = await readSections(source, readFile, readRuleIds, isPriced)
+  }
+  const problems = [...files.problems, ...source.problems]
+  if (problems.length > 0) throw new ConfigError(problems)
   const tokens = missingTokens(config.services)
   if (tokens !== null) throw new ConfigError([tokens])
   return config

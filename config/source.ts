@@ -11,8 +11,10 @@ type Mapping = Record<string, unknown>
 export const isMapping = (value: unknown): value is Mapping =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-export function createSource(document: Mapping, env: Environment) {
+/** @param files values of variables that files hold, instead of the environment */
+export function createSource(document: Mapping, env: Environment, files: ReadonlyMap<string, string> = new Map()) {
   const problems: string[] = []
+  const asked = new Set<string>()
   const problem = (text: string) => {
     if (!problems.includes(text)) problems.push(text)
   }
@@ -27,10 +29,15 @@ export function createSource(document: Mapping, env: Environment) {
     }
     return current
   }
-  const read = (name: string) => (Object.hasOwn(env, name) ? env[name] : undefined)
+  const read = (name: string) => {
+    asked.add(name)
+    return files.get(name) ?? (Object.hasOwn(env, name) ? env[name] : undefined)
+  }
   return {
     problems,
     problem,
+    /** The variables that were read so far. */
+    asked: asked as ReadonlySet<string>,
     /** Returns the trimmed value of an environment variable; empty when it is not set or the name is empty. */
     variable: (name: string): string => read(name)?.trim() ?? '',
     /** True if the variable is set, even to an empty text. */

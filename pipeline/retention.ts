@@ -1,6 +1,5 @@
 import { delay } from '../src/base/http.ts'
 import type { Context } from '../src/context.ts'
-import { createPullRequestHost } from '../src/pull-requests/host-of.ts'
 import type { Readiness } from '../src/pull-requests/readiness/findings.ts'
 import { removeSessions } from '../src/rounds/removal.ts'
 import { sessionAggregateKey } from '../src/rounds/round.ts'
@@ -117,6 +116,7 @@ function askHosts(context: RetentionContext, signal: AbortSignal) {
   const readStatus = async (uri: string, number: number): Promise<Readiness['status']> => {
     try {
       const limit = AbortSignal.any([signal, AbortSignal.timeout(QUESTION_MS)])
+      const { createPullRequestHost } = await import('../src/pull-requests/host-of.ts')
       return (await createPullRequestHost(context, uri).readiness(number, { signal: limit })).status
     } catch (error) {
       if (!signal.aborted) context.log.info('whether a pull request is open could not be read', { number, error })

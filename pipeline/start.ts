@@ -15,14 +15,12 @@ import { type BootedProcess, bootProcess, readMetricsAddress, runEntry } from '.
 import { createRecordingWriter, readTextFile } from '../src/runtime/files.ts'
 import { startLeaseGuard } from '../src/runtime/lease-guard.ts'
 import { clonesAtOnce, roundsThatFit } from '../src/runtime/worker-size.ts'
-import { createRoundRecorder, type RoundRecorder } from './kit/recording.ts'
+import type { RoundRecorder } from './kit/recording.ts'
 import type { Modes } from './kit/run.ts'
-import { modes } from './modes/index.ts'
-import { type RoundFrame, runRound } from './run-round.ts'
+import type { RoundFrame } from './run-round.ts'
 import { startSweeper } from './sweeper.ts'
 import { adoptSharedMode } from './workspace/files/private-files.ts'
 import { configureGit } from './workspace/git/settings.ts'
-import { beginWorkspace } from './workspace/open.ts'
 
 const HELP = `The worker: takes rounds from the queue and runs them.
 
@@ -52,21 +50,24 @@ async function openWorker(config: Config, { context, log, phases, metricsUrl }: 
   if (metricsUrl) log.info('metrics', { address: metricsUrl })
   if (await adoptSharedMode(config.paths.upload_folder))
     log.info('the upload folder is shared with its group: files of clones are made for that group')
-  const [warning] = await Promise.all([
+  const [warning, recorder] = await Promise.all([
     checkStateKeys(config.storage, context.stateKeys),
+    openRecorder(config, log),
     configureGit(config, log),
-    context.tracing?.warm(),
   ])
   if (warning !== null) log.warn(warning)
   const guard = startLeaseGuard(config.database.url, log)
   const clones = createGate({ atOnce: clonesAtOnce(), ...CLONES })
-  const worker = await startWorker(context, modes, {
+  const worker = await startWorker(context, () => loadModes(context), {
     holdLease: guard.hold,
-    openWorkspace: (round, options) =>
-      clones.run(() => beginWorkspace(config, round, { ...options, resolver: context.resolver }), options.signal),
+    openWorkspace: async (round, options) => {
+      const { beginWorkspace } = await import('./workspace/open.ts')
+      const open = () => beginWorkspace(config, round, { ...options, resolver: context.resolver })
+      return await clones.run(open, options.signal)
+    },
     notifyFailure: (session, { round, message }) =>
       notifyOfEvent(context, session, 'system.exception.failure', { round, body: message }),
-    recorder: openRecorder(config, log),
+    recorder,
   })
   const sweeper = startSweeper(context)
   phases.unshift(
@@ -76,9 +77,16 @@ async function openWorker(config: Config, { context, log, phases, metricsUrl }: 
   )
 }
 
-function openRecorder(config: Config, log: Logger): RoundRecorder | undefined {
+/** Loads the modes, and the libraries that the first call of a model and the first span would wait for. */
+async function loadModes({ llm, tracing }: Context): Promise<Modes> {
+  const [{ modes }] = await Promise.all([import('./modes/index.ts'), llm.warm?.(), tracing?.warm()])
+  return modes
+}
+
+async function openRecorder(config: Config, log: Logger): Promise<RoundRecorder | undefined> {
   const { record_folder } = config.llm
   if (record_folder === '') return undefined
+  const { createRoundRecorder } = await import('./kit/recording.ts')
   return createRoundRecorder({ write: createRecordingWriter(record_folder), log, secrets: secretsOf(config) })
 }
 
@@ -92,10 +100,13 @@ const CLONES = {
 /** The sum is below the ten seconds that container runtimes grant a process to stop. */
 const STOP_LIMITS = { finishMs: 4_000, handBackMs: 3_000 }
 
-/** Runs waiting rounds, `worker.concurrency` at a time or as many as fit, until it is stopped. */
+/**
+ * Runs waiting rounds, `worker.concurrency` at a time or as many as fit, until it is stopped. What runs them is loaded
+ * with the first one, because an idle worker does without its memory.
+ */
 export async function startWorker(
   context: Context,
-  modes: Modes,
+  loadModes: () => Promise<Modes>,
   frame: RoundFrame,
   limits: { finishMs: number; handBackMs: number } = STOP_LIMITS,
 ) {
@@ -106,6 +117,7 @@ export async function startWorker(
     beforeLook: () => shortenLeases(context.sql),
     handle: async (roundId, signal) => {
       try {
+        const [{ runRound }, modes] = await Promise.all([import('./run-round.ts'), loadModes()])
         await runRound(context, roundId, modes, signal, { ...frame, cancellations })
       } catch (error) {
         context.log.error('a round could not be run', { round_id: roundId, error })

@@ -1,6 +1,5 @@
 import { createRoute, type RouteConfig, type z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
-import type { StatusCode } from 'hono/utils/http-status'
 import type { AccessGate } from './access.ts'
 import type { AppEnv } from './env.ts'
 import { BODY_ERRORS, describeErrors, type ErrorAnswer, type SuccessAnswer, signedIn } from './openapi/answers.ts'
@@ -74,8 +73,17 @@ export function endpoint<const Q extends Request, const S extends SuccessAnswer>
       await gate?.check(c)
       const result = await handle(c, (await validate(route, c, maxBodyBytes)) as Input<Q>)
       if (result instanceof Response) return result
-      c.status(status as StatusCode)
-      return c.json(result)
+      return answerJson(c, status, result)
     },
   }
+}
+
+/** Makes an answer from plain headers. `c.json` makes a `Headers` of them, and a `Response` that is read as a stream. */
+function answerJson(c: Context<AppEnv>, status: number, body: unknown): Response {
+  const { Response: Answer = Response } = c.get('platform')
+  const headers = c.get('headers')
+  headers['content-type'] = 'application/json'
+  const answer = new Answer(JSON.stringify(body), { status, headers })
+  c.set('hasHeaders', true)
+  return answer
 }

@@ -16,6 +16,8 @@ export interface CoreContext extends Context {
   refusals?: RefusalCounter
   /** Reads a file of the documentation pages by name; null when there is no such file. */
   asset: (name: string) => Promise<{ body: Uint8Array<ArrayBuffer>; content_type: string } | null>
+  /** The class of JSON answers, if the server of the runtime has one that takes less work than `Response`. */
+  Response?: typeof Response
   /** The built console; absent if it is disabled or was not built. */
   console?: ConsoleFiles | null
 }
@@ -40,6 +42,10 @@ export interface AppEnv {
   Variables: {
     platform: Platform
     log: Logger
+    /** Headers that every answer carries, by lower-case name. */
+    headers: Record<string, string>
+    /** True if the answer has them already. */
+    hasHeaders: boolean
     /** The template of the path, set by endpoints. */
     template: string
     user: User

@@ -21,12 +21,16 @@ export const createEntrance = (platform: Platform) =>
     const requestId = REQUEST_ID.test(callerId) ? callerId : crypto.randomUUID()
     c.set('platform', platform)
     c.set('log', platform.log.with({ request_id: requestId }))
-    c.header('x-content-type-options', 'nosniff')
-    c.header('cache-control', 'no-store')
-    c.header('x-request-id', requestId)
-    const answer = refuseUnknownHost(c, platform) ?? allowOrigin(c, platform)
+    const headers: Record<string, string> = {
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store',
+      'x-request-id': requestId,
+    }
+    c.set('headers', headers)
+    const answer = refuseUnknownHost(c, platform) ?? allowOrigin(c, platform, headers)
     if (answer) c.res = answer
     else await next()
+    if (!c.get('hasHeaders')) addHeaders(c.res.headers, headers)
     const { method, path } = c.req
     const { status } = c.res
     const ms = performance.now() - started
@@ -34,6 +38,15 @@ export const createEntrance = (platform: Platform) =>
     const quiet = path === '/healthz' || path === '/readyz'
     c.get('log')[quiet ? 'debug' : 'info']('request', { method, path, status, ms: Math.round(ms) })
   })
+
+/** Adds headers that are not there yet. Of `vary`, which routes also set, both values are kept. */
+function addHeaders(target: Headers, headers: Record<string, string>): void {
+  for (const [name, value] of Object.entries(headers)) {
+    const own = target.get(name)
+    if (own === null) target.set(name, value)
+    else if (name === 'vary') target.set(name, `${value}, ${own}`)
+  }
+}
 
 /** While sign-in is off, refuses requests to names that nobody has given to the core. Health is told to everybody. */
 function refuseUnknownHost(c: Context<AppEnv>, { config: { oidc, http } }: Platform): Response | null {
@@ -49,17 +62,18 @@ const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']
 
 /**
  * Lets browsers of the configured origins call every route with credentials. Preflights are answered before any gate.
+ * @param answerHeaders those of the answer, to which it adds
  * Returns the answer to a preflight.
  */
-function allowOrigin(c: Context<AppEnv>, { config }: Platform): Response | null {
+function allowOrigin(c: Context<AppEnv>, { config }: Platform, answerHeaders: Record<string, string>): Response | null {
   const origin = c.req.header('origin')
   if (origin === undefined) return null
   const origins = config.http.cors_origins
   const allowed = origins.includes(origin) || origins.includes('*')
   const requestedMethod = c.req.method === 'OPTIONS' ? c.req.header('access-control-request-method') : undefined
-  c.header('vary', 'Origin')
-  c.header('access-control-allow-credentials', 'true')
-  if (allowed) c.header('access-control-allow-origin', origin)
+  answerHeaders.vary = 'Origin'
+  answerHeaders['access-control-allow-credentials'] = 'true'
+  if (allowed) answerHeaders['access-control-allow-origin'] = origin
   if (requestedMethod === undefined) return null
   if (!allowed) return c.text('Disallowed CORS origin', 400)
   if (!METHODS.includes(requestedMethod)) return c.text('Disallowed CORS method', 400)

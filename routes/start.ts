@@ -12,7 +12,7 @@ import { type BootedProcess, bootProcess, readAddress, readMetricsAddress, runEn
 import { keepStoring, readConsoleFiles } from '../src/runtime/console-files.ts'
 import { createFetch } from '../src/runtime/fetch.ts'
 import { readTextFile } from '../src/runtime/files.ts'
-import { type ListenAddress, serve } from '../src/runtime/serve.ts'
+import { type ListenAddress, responseClass, serve } from '../src/runtime/serve.ts'
 import { createApp } from './app.ts'
 
 const HELP = `The core: HTTP API and event streams.
@@ -69,7 +69,14 @@ async function openCore(config: Config, address: ListenAddress, booted: BootedPr
   const consoleFiles = config.http.console ? await readConsoleFiles() : null
   if (config.http.console && !consoleFiles)
     log.warn('the console was not built, so there is none at /console/; build it with npm run console:build')
-  const app = createApp({ ...context, events, refusals, asset: createAssetReader(), console: consoleFiles })
+  const app = createApp({
+    ...context,
+    events,
+    refusals,
+    asset: createAssetReader(),
+    Response: responseClass(),
+    console: consoleFiles,
+  })
   const server = await serve((request, peer) => app.fetch(request, { peer }), address)
   phases.unshift(
     { name: 'event streams', limitMs: 1_000, end: () => events.close() },

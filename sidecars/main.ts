@@ -1,3 +1,5 @@
+import { tuneNode } from '../src/runtime/node-tuning.ts'
+
 /** A sidecar: its summary, its main variables and its entry. Each configures itself from the environment. */
 interface Sidecar {
   summary: string
@@ -78,8 +80,10 @@ const asksHelp = (text: string | undefined) => text === '--help' || text === '-h
 
 if (asksHelp(name)) console.log(usage)
 else if (name !== undefined && sidecar && rest.some(asksHelp)) console.log(helpOf(name, sidecar))
-else if (sidecar && rest.length === 0) await (await sidecar.load()).main()
-else {
+else if (sidecar && rest.length === 0) {
+  tuneNode()
+  await (await sidecar.load()).main()
+} else {
   console.error(usage)
   process.exitCode = 2
 }

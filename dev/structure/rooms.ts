@@ -103,7 +103,7 @@ export const ROOMS: readonly Room[] = [
     holds: 'finding, lists, details and pull requests of sessions; which old ones may be removed',
     imports: [
       ...['config', 'src/base', 'src/data', 'src/services', 'src/repository', 'src/plan', 'src/context.ts'],
-      ...['src/saved-plans', 'src/access/audit', 'src/rounds'],
+      ...['src/budget', 'src/saved-plans', 'src/access/audit', 'src/rounds'],
     ],
   },
   {
@@ -165,10 +165,12 @@ export const ROOMS: readonly Room[] = [
     paths: ['sidecars', 'sidecars/shared', 'sidecars/authz', 'sidecars/mapping', 'sidecars/notifications'],
     holds: 'the small sidecars, the frame that all four share, and `main.ts`, which starts one by its name',
     imports: [
+      'config/variable-files.ts',
       'src/base/http.ts',
       'src/base/json.ts',
       'src/base/limited-json.ts',
       'src/base/log.ts',
+      'src/runtime/files.ts',
       'src/runtime/process-identity.ts',
       'src/runtime/serve.ts',
       'src/runtime/process-end.ts',

@@ -1,4 +1,5 @@
-import { inSpan, type RunTrace } from '../../src/observe/run-trace.ts'
+import { inSpan } from '../../src/observe/in-span.ts'
+import type { RunTrace } from '../../src/observe/run-trace.ts'
 
 /** Does engine work in a span of the trace, which ends with the success and the text that `endOf` returns. */
 export async function traceEngine<T>(

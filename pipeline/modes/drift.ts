@@ -19,6 +19,7 @@ import { describeResult } from '../steps/generator/compose-result.ts'
 import { planOutsideTargets } from '../steps/plan/plan.ts'
 import { assertRootIsSupported } from '../steps/shared/check-root.ts'
 import { composePrompts } from '../steps/shared/compose-prompts.ts'
+import { initialiseAhead } from '../steps/shared/initialise-ahead.ts'
 import { decline } from '../steps/shared/judge-request.ts'
 import { learnDeclaredSecrets } from '../steps/shared/look-at-repository.ts'
 
@@ -29,19 +30,33 @@ export async function drift(kit: Kit): Promise<Outcome> {
   await allInOrder([assertRootIsSupported(kit), learnDeclaredSecrets(kit)])
   await status.say('filtering', run.round.query)
   void run.workspace.complete()
-  const scope = run.round.is_partial ? await findRequestedScope(kit) : { targets: [] }
-  if ('declined' in scope) return decline(run, scope.declined)
-  const conventions = await composePrompts(kit)
-  const result = await remediateDrift(kit, {
-    valid: null,
-    targets: scope.targets,
-    filterSessionChanges: false,
-    ...(run.round.is_partial && { request: kit.secrets.text(run.round.query) }),
-    conventions,
-    maxIterations: run.context.config.orchestration.max_drift_reports,
-  }).finally(() => keepTurn(kit))
-  await writeDriftReport(kit, result, await run.workspace.changedFiles(before))
-  return { status: 'completed' }
+  // The files are read before init adds some.
+  await kit.survey.look()
+  const { max_drift_reports: maxIterations } = run.context.config.orchestration
+  const ahead = maxIterations > 0 ? initialiseAhead(kit) : null
+  let composing: Promise<unknown> = Promise.resolve()
+  try {
+    const scope = run.round.is_partial ? await findRequestedScope(kit) : { targets: [] }
+    if ('declined' in scope) return decline(run, scope.declined)
+    // Reading the drift repeats an init that failed, and needs no conventions.
+    const initialised = Promise.allSettled([ahead?.take()])
+    const conventions = composePrompts(kit, initialised)
+    composing = Promise.allSettled([conventions])
+    await initialised
+    const result = await remediateDrift(kit, {
+      valid: null,
+      targets: scope.targets,
+      filterSessionChanges: false,
+      ...(run.round.is_partial && { request: kit.secrets.text(run.round.query) }),
+      conventions,
+      maxIterations,
+    }).finally(() => keepTurn(kit))
+    await writeDriftReport(kit, result, await run.workspace.changedFiles(before))
+    return { status: 'completed' }
+  } finally {
+    await composing
+    await ahead?.settle()
+  }
 }
 
 /** The user's side of the turn for a request without text. */

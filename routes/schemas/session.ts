@@ -155,6 +155,7 @@ export const SessionAggregate = SessionSummary.extend({
           cost_usd: 0.093_44,
           validation_attempts: 1,
         },
+        budgets: [{ budget: 'round', unit: 'tokens', limit: 400_000, used: 53_330, left: 346_670 }],
         pull_requests: [{ provider: 'GITHUB', url: 'https://github.com/acme/infrastructure/pull/12', number: 12 }],
         state_question: null,
         attempts: [attemptExample],

@@ -1,4 +1,6 @@
+import { readVariableFiles } from '../../config/variable-files.ts'
 import { createLogger, type LogFields, type Logger, type LogLevel } from '../../src/base/log.ts'
+import { readTextFile } from '../../src/runtime/files.ts'
 import { onStopSignal } from '../../src/runtime/process-end.ts'
 import { serve } from '../../src/runtime/serve.ts'
 import { problemResponse } from './http.ts'
@@ -83,11 +85,14 @@ function refusePages(fetch: OpenService['fetch']): OpenService['fetch'] {
 /** Serves until SIGTERM or SIGINT; a second signal ends the process at once. Errors end it with code 1. */
 export async function runService<Settings extends LoggingSettings>(service: Service<Settings>): Promise<void> {
   const { name, tokenVariable, secrets = [] } = service
-  const hidden = [tokenVariable, ...secrets].map((variable) => textOf(process.env, variable))
+  const files = await readVariableFiles(process.env, [tokenVariable, ...secrets], readTextFile)
+  const env = { ...process.env, ...Object.fromEntries(files.values) }
+  const hidden = [tokenVariable, ...secrets].map((variable) => textOf(env, variable))
   const createServiceLog = (level: LogLevel) => createLogger({ level, fields: { service: name }, secrets: hidden })
   let log = createServiceLog('info')
   try {
-    const settings = service.readSettings(process.env)
+    if (files.problems.length > 0) throw new SettingsError(files.problems.join('\n'))
+    const settings = service.readSettings(env)
     log = createServiceLog(settings.logLevel ?? 'info')
     const starting = startService(service, settings, log)
     onStopSignal(() => void stopProcess(starting, log))

@@ -7,7 +7,8 @@ import {
   type ToolCall,
   type Usage,
 } from '../llm/inference.ts'
-import { type ChainTrace, inSpan } from '../observe/run-trace.ts'
+import { inSpan } from '../observe/in-span.ts'
+import type { ChainTrace } from '../observe/run-trace.ts'
 import { type AgentRequest, type AgentResult, type Tool, ToolError } from './agent-request.ts'
 import { createCallMemory } from './call-memory.ts'
 import { createEarlyCalls } from './early-calls.ts'

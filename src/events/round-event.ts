@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { BudgetSchema } from '../budget/budget.ts'
+import { BudgetSchema } from '../budget/schema.ts'
 
 const seconds = z.number().describe('Wall clock.')
 const count = z.number().int()

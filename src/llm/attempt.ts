@@ -1,7 +1,6 @@
-import { APIConnectionError, APIConnectionTimeoutError } from 'openai'
 import { OutboundError } from '../base/http.ts'
 import type { Logger } from '../base/log.ts'
-import type { Deployment } from './deployments.ts'
+import { type Deployment, loadLibrary } from './deployments.ts'
 import { CallFailure, redact } from './failure.ts'
 import { type ReplyProgress, StoppedInference, type Usage } from './inference.ts'
 import { learnUnsupported } from './quirks.ts'
@@ -73,12 +72,16 @@ async function post(
   { path, timeoutS, signal }: AttemptOptions<unknown>,
   watched?: ReplyWatch,
 ): Promise<unknown> {
+  const [client, { APIConnectionError, APIConnectionTimeoutError }] = await Promise.all([
+    deployment.client(),
+    loadLibrary(),
+  ])
   const timeout = AbortSignal.timeout(timeoutS * 1000)
   const fetchOptions: Omit<WatchedInit, 'body' | 'headers' | 'method' | 'signal'> = watched
     ? { watch: watched.watch }
     : {}
   try {
-    return await deployment.client.post<unknown>(path, {
+    return await client.post<unknown>(path, {
       body,
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
       fetchOptions,

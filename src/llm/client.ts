@@ -5,7 +5,7 @@ import type { Logger } from '../base/log.ts'
 import { parseCompletion } from './answer.ts'
 import { type AttemptOptions, attemptCall } from './attempt.ts'
 import type { LlmTools } from './connect/connection.ts'
-import { createRouter, type Deployment, type Route } from './deployments.ts'
+import { createRouter, type Deployment, loadLibrary, type Route } from './deployments.ts'
 import { CallFailure, inferenceError, redact } from './failure.ts'
 import { addUsage, type LlmClient, type ModelRole, type Usage } from './inference.ts'
 import { chatBody } from './request-body.ts'
@@ -30,6 +30,7 @@ export function createLlmClient(config: LlmConfig, { backoffMs = 1000, ...deps }
   const limits = { timeoutS: config.timeout, idleMs: config.stream_idle_timeout * 1000 }
   const common = { ...limits, backoffMs, log: deps.log }
   return {
+    warm: async () => void (await loadLibrary()),
     complete: async (request) =>
       callModel({
         ...common,

@@ -1,4 +1,4 @@
-import OpenAI from 'openai'
+import type OpenAI from 'openai'
 import type { LlmConfig, ModelListEntry } from '../../config/types.ts'
 import { type Connection, type LlmTools, type ModelEntry, Unconfigured } from './connect/connection.ts'
 import { connectPlain } from './connect/plain.ts'
@@ -18,7 +18,8 @@ export interface Deployment {
   wire: WireName
   /** True if streams have an address of their own. */
   hasStreamAddress: boolean
-  client: OpenAI
+  /** Returns the client of the library, which is loaded on first use. */
+  client: () => Promise<OpenAI>
   quirks: Quirks
   /** Parameters that are omitted. The set grows when the model refuses one, so that each is refused only once. */
   unsupported: Set<Parameter>
@@ -29,6 +30,9 @@ export interface Deployment {
 
 type Params = ModelListEntry['litellm_params']
 
+/** Loads the library for calls. It takes 20 MB, which a process without rounds does without. */
+export const loadLibrary = () => import('openai')
+
 /**
  * Creates the deployment for an entry. Throws `PlatformError` with code `InferenceCallAPIError` when the provider is
  * unknown or a required variable is not set, which the check at boot does not always detect.
@@ -36,7 +40,7 @@ type Params = ModelListEntry['litellm_params']
 function createDeployment(params: Params, config: LlmConfig, tools: LlmTools): Deployment {
   const { model } = params
   const connection = connect(params, config, tools)
-  const client = new OpenAI({
+  const options: ConstructorParameters<typeof OpenAI>[0] = {
     baseURL: connection.base_url,
     // The library requires a key, even for a self-hosted server that needs none.
     apiKey: connection.key || 'none',
@@ -49,7 +53,8 @@ function createDeployment(params: Params, config: LlmConfig, tools: LlmTools): D
     maxRetries: 0,
     timeout: config.timeout * 1000,
     fetch: createWireFetch({ fetch: tools.fetch, ...connection }),
-  })
+  }
+  let client: OpenAI | undefined
   const { quirks, modelId, secrets } = connection
   return {
     model,
@@ -57,7 +62,11 @@ function createDeployment(params: Params, config: LlmConfig, tools: LlmTools): D
     wire: connection.wire.name,
     hasStreamAddress: connection.wire.hasStreamAddress ?? false,
     carries: `${connection.wire.name} ${connection.base_url} ${modelId}`,
-    client,
+    client: async () => {
+      const { OpenAI } = await loadLibrary()
+      client ??= new OpenAI(options)
+      return client
+    },
     quirks,
     unsupported: new Set(quirks.unsupported),
     brokenStreams: 0,

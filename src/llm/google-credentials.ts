@@ -1,4 +1,3 @@
-import { importPKCS8, SignJWT } from 'jose'
 import * as v from 'valibot'
 import { type ChainTools, CredentialError } from '../aws/credentials.ts'
 import { OutboundError, type OutboundRequest, send, TRANSIENT_STATUSES } from '../base/http.ts'
@@ -75,6 +74,7 @@ async function signGrant(
   file: v.InferOutput<typeof serviceAccount>,
   tools: GoogleTools,
 ): Promise<Record<string, string>> {
+  const { importPKCS8, SignJWT } = await import('jose')
   const key = await importPKCS8(file.private_key, 'RS256').catch((cause: unknown) => {
     throw new CredentialError('the private key of the service account cannot be read', cause, false)
   })

@@ -115,6 +115,8 @@ export interface LlmClient {
   search(query: string, options?: SearchOptions): Promise<string | null>
   /** Reports whether the configured models can search the web for this role. Absent if only a search can tell. */
   canSearch?(role: ModelRole): boolean
+  /** Loads what the first call needs, so that it does not wait for it. */
+  warm?(): Promise<void>
 }
 
 export interface SearchOptions {

@@ -103,21 +103,6 @@ function chainTrace(
   }
 }
 
-/** Does work in a span, which ends with its result or fails with its error. Errors: those of the work. */
-export async function inSpan<T>(
-  span: { end(result: NoInfer<T>): void; fail(error: unknown): void } | undefined,
-  work: () => Promise<T>,
-): Promise<T> {
-  try {
-    const result = await work()
-    span?.end(result)
-    return result
-  } catch (error) {
-    span?.fail(error)
-    throw error
-  }
-}
-
 function engineTrace(span: OpenSpan, kind: string, input: string | (() => string)) {
   const read = () => (typeof input === 'string' ? input : input())
   return {

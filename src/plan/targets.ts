@@ -125,9 +125,12 @@ export function completeTargets(
   return limitTargets(targets)
 }
 
-/** Returns the addresses that the session changed; none when there are too many, or when code was not read. */
-export function changedTargets(code: Pick<CodeChanges, 'blocks' | 'moved' | 'unread'>): string[] {
-  const addresses = code.blocks.map(({ address }) => address)
+/**
+ * Returns the addresses that the session changed, with those that use a value that it changed; none when there are too
+ * many, or when code was not read.
+ */
+export function changedTargets(code: Pick<CodeChanges, 'blocks' | 'moved' | 'users' | 'unread'>): string[] {
+  const addresses = [...code.blocks.map(({ address }) => address), ...code.users]
   return completeTargets(limitTargets(addresses.length > 0 ? addresses : code.moved), code)
 }
 

@@ -1,4 +1,4 @@
-import type { GitHttpRequest, HttpClient } from 'isomorphic-git'
+import type { Errors, GitHttpRequest, HttpClient } from 'isomorphic-git'
 import { type Fetch, send } from '../base/http.ts'
 import type { Slices } from '../base/slices.ts'
 
@@ -67,6 +67,16 @@ export function createGitHttp(fetch: Fetch, options: GitHttpOptions): HttpClient
     },
   }
 }
+
+/**
+ * Returns the status with which a server refused, of an error of isomorphic-git; null for any other error. The error is
+ * known by its code, because the library, which is large, is loaded only to talk to a server.
+ */
+export function refusalOf(error: unknown): number | null {
+  const isRefusal = error instanceof Error && 'code' in error && error.code === HTTP_ERROR
+  return isRefusal ? (error as InstanceType<typeof Errors.HttpError>).data.statusCode : null
+}
+const HTTP_ERROR: typeof Errors.HttpError.code = 'HttpError'
 
 async function* toAsyncIterable(bytes: Uint8Array): AsyncIterableIterator<Uint8Array> {
   yield bytes

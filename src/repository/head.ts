@@ -1,4 +1,3 @@
-import { Errors, listServerRefs } from 'isomorphic-git'
 import {
   badGateway,
   badRequest,
@@ -11,7 +10,7 @@ import {
   repositoryUnreachable,
 } from '../base/errors.ts'
 import { createCheckedFetch } from './allowed-addresses.ts'
-import { createGitHttp } from './git-http.ts'
+import { createGitHttp, refusalOf } from './git-http.ts'
 import { type GitContext, isConfiguredHost, loggableUri, remoteUrl } from './remote.ts'
 import { gitAuthorization } from './sign-in.ts'
 
@@ -36,6 +35,7 @@ async function listRefs(
   const url = remoteUrl(context.config.git, uri)
   const signal = withDeadline(options.signal, options.timeoutMs)
   const fetch = await createCheckedFetch(context, url, signal)
+  const { listServerRefs } = await import('isomorphic-git')
   return await listServerRefs({
     http: createGitHttp(fetch, { ...options, signal, maxBytes: MAX_BYTES }),
     url: url.href,
@@ -79,7 +79,7 @@ export async function readReachableHead(context: GitContext, uri: string, signal
 
 function refuseRepository(context: GitContext, uri: string, error: unknown): never {
   context.log.warn('repository is not reachable', { repository: loggableUri(uri), reason: error })
-  const hasMoved = error instanceof Errors.HttpError && [301, 302, 307, 308].includes(error.data.statusCode)
+  const hasMoved = [301, 302, 307, 308].includes(refusalOf(error) ?? 0)
   if (hasMoved && isConfiguredHost(context.config.git, remoteUrl(context.config.git, uri)))
     throw badRequest(REPOSITORY_MOVED, error)
   throw error instanceof PlatformError ? error : repositoryUnreachable(error)

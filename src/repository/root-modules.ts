@@ -1,8 +1,8 @@
-import { Errors } from 'isomorphic-git'
 import { badGateway, REPOSITORY_UNREACHABLE, repositoryUnreachable } from '../base/errors.ts'
 import { createSlices } from '../base/slices.ts'
 import { waitUnlessAborted } from '../base/time.ts'
 import { fetchNewestCommit, fetchObjects } from './clone.ts'
+import { refusalOf } from './git-http.ts'
 import { readReachableHead } from './head.ts'
 import { listFiles, type RepositoryFile } from './pack/list-files.ts'
 import { PACK_LIMITS, type PackObjects, readPack } from './pack/read-pack.ts'
@@ -87,7 +87,7 @@ async function survey(
 
 function cloneFailed(context: GitContext, uri: string, error: unknown) {
   context.log.warn('repository could not be scanned', { repository: loggableUri(uri), reason: error })
-  const refused = error instanceof Errors.HttpError && [401, 403, 404].includes(error.data.statusCode)
+  const refused = [401, 403, 404].includes(refusalOf(error) ?? 0)
   return refused ? repositoryUnreachable(error) : badGateway(REPOSITORY_UNREACHABLE, error)
 }
 

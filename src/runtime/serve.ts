@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net'
-import { createAdaptorServer } from '@hono/node-server'
+import { createAdaptorServer, getRequestListener } from '@hono/node-server'
 
 /** @param peer remote address of the connection, in the form of the runtime; null when unknown */
 type Handler = (request: Request, peer: string | null) => Answer
@@ -49,6 +49,22 @@ export async function serve(handler: Handler, options: ListenAddress): Promise<R
   if (Deno) return serveOnDeno(Deno, handler, options)
   if (Bun) return serveOnBun(Bun, handler, options)
   return serveOnNode(handler, options)
+}
+
+/**
+ * Returns the class of responses that the server of this runtime sends with the least work. On Node it is that of the
+ * server library, which writes a text without making a stream of it. The library gives it out only by replacing the
+ * globals, so these are put back at once: as globals its responses would be in the way of code that checks for real ones.
+ */
+export function responseClass(): typeof Response {
+  if ('Deno' in globalThis || 'Bun' in globalThis) return Response
+  const globals = ['Request', 'Response'].map(
+    (name) => [name, Object.getOwnPropertyDescriptor(globalThis, name)] as const,
+  )
+  getRequestListener(() => new Response(), { overrideGlobalObjects: true })
+  const { Response: Answer } = globalThis
+  for (const [name, own] of globals) if (own) Object.defineProperty(globalThis, name, own)
+  return Answer
 }
 
 /**

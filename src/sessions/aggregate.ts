@@ -1,5 +1,6 @@
 import { isUuid } from '../base/text.ts'
 import { type ReportType, type Status, TERMINAL_STATUSES, type Turn } from '../base/vocabulary.ts'
+import type { Spent } from '../budget/spend.ts'
 import type { Context } from '../context.ts'
 import type { Db, Query, Transaction } from '../data/db/sql.ts'
 import { readAttempts, toAttempts } from '../rounds/attempts.ts'
@@ -73,17 +74,17 @@ function parseEntry(text: string | null): SessionAggregate | null {
   if (text === null) return null
   try {
     const entry: SessionAggregate = JSON.parse(text)
-    // An entry of an earlier version lacks the lock.
-    return typeof entry?.uuid === 'string' && entry.lock !== undefined ? entry : null
+    // An entry of an earlier version lacks the lock, or what its rounds took.
+    const isPresent = typeof entry?.uuid === 'string' && entry.lock !== undefined
+    return isPresent && entry.rounds.every(({ spent }) => spent !== undefined) ? entry : null
   } catch {
     return null
   }
 }
 
 type Head = SummaryRow & { id: number; scope_id: string; payload: Turn[] }
-type StoredRound = Pick<RoundDetail, 'id' | 'number' | 'query' | 'preview' | 'state_question' | 'created_at'> & {
-  usage: Partial<RoundUsage> | null
-}
+type StoredRound = Pick<RoundDetail, 'id' | 'number' | 'query' | 'preview' | 'state_question' | 'created_at'> &
+  Spent & { usage: Partial<RoundUsage> | null }
 type RoundRow = { round_id: number }
 type ArtifactRow = RoundRow & Omit<ArtifactEntry, 'url'> & { uri: string }
 
@@ -102,7 +103,12 @@ async function readAggregate(
   if (!rows) return null
   const { id: _, scope_id, payload, ...head } = rows.head
   const { storage } = context
-  const readRound = async ({ usage, ...round }: (typeof rows.rounds)[number]): Promise<RoundDetail> => {
+  const readRound = async ({
+    usage,
+    tokens,
+    dollars,
+    ...round
+  }: (typeof rows.rounds)[number]): Promise<RoundDetail> => {
     const inRound = <Row extends RoundRow>(list: readonly Row[]) => list.filter((row) => row.round_id === round.id)
     const listed = <Row extends RoundRow>(list: readonly Row[]) => inRound(list).map(({ round_id: _, ...row }) => row)
     /** Replaces the stored internal address of each artifact by a URL that is signed for the public host. */
@@ -126,6 +132,7 @@ async function readAggregate(
       pull_requests: listed(rows.pull_requests),
       attempts: toAttempts(inRound(rows.attempts)),
       usage: usage && toUsage(usage),
+      spent: { tokens, dollars },
     }
   }
   const rounds = await Promise.all(rows.rounds.map(readRound))
@@ -161,7 +168,9 @@ async function readRounds(tx: Transaction, sessionId: number) {
     WHERE t.round_id IN (SELECT id FROM rounds WHERE session_id = ${sessionId}) ORDER BY t.id`
   return {
     rounds: await tx<StoredRound[]>`
-      SELECT id, number, query, preview, usage, result->'state_question' AS state_question, created_at FROM rounds
+      SELECT id, number, query, preview, usage, result->'state_question' AS state_question, created_at,
+             coalesce(input_tokens + output_tokens, 0)::bigint AS tokens, coalesce(cost_usd, 0) AS dollars
+      FROM rounds LEFT JOIN round_spend ON round_id = id
       WHERE session_id = ${sessionId} ORDER BY number, id`,
     statuses: await tx<(RoundRow & { status: Status; message: string | null; created_at: string })[]>`
       SELECT round_id, status, message, created_at FROM statuses

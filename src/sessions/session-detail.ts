@@ -1,5 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { CLOUDS, LOCK_GATES, OPERATIONS, REPORT_TYPES, STATE_CHOICES, STATUSES, type Turn } from '../base/vocabulary.ts'
+import { BudgetSchema } from '../budget/schema.ts'
+import type { Spent } from '../budget/spend.ts'
 import { AttemptSchema, costUsd } from '../rounds/attempt-schema.ts'
 import type { SavedPlanStatus } from '../saved-plans/plan-status.ts'
 
@@ -117,6 +119,12 @@ export const RoundSchema = z
       )
       .describe('The masked output of the engine jobs of the round.'),
     usage: Usage.nullable().describe('null until the round ended.'),
+    budgets: z
+      .array(BudgetSchema)
+      .describe(
+        "What is left of the round's own model budget, one entry for each limit of it; empty without one. It counts the " +
+          'calls of a round that runs too. The stream of activity tells it live, with the budgets of the day.',
+      ),
     pull_requests: z.array(
       z.object({ provider: z.enum(['GITHUB', 'AZURE_DEVOPS', 'GITLAB']), url: z.string(), number: integer() }),
     ),
@@ -151,7 +159,8 @@ export const LockChangeSchema = z
   .openapi('LockChange')
 export type LockChange = z.output<typeof LockChangeSchema>
 
-export type RoundDetail = z.output<typeof RoundSchema>
+/** A round as it is stored: what its model calls took, which is compared with the budget when it is shown. */
+export type RoundDetail = Omit<z.output<typeof RoundSchema>, 'budgets'> & { spent: Spent }
 export type ArtifactEntry = Omit<RoundDetail['reports'][number], 'type'>
 export type PullRequest = RoundDetail['pull_requests'][number]
 export type RoundUsage = NonNullable<RoundDetail['usage']>

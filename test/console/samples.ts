@@ -17,6 +17,7 @@ export const sampleRound = (number: number, status: Status, more: Partial<Round>
   previews: [],
   outputs: [],
   usage: null,
+  budgets: [],
   pull_requests: [],
   state_question: null,
   attempts: [],

@@ -102,8 +102,13 @@ describe('changedTargets', () => {
     ['names nothing where nothing has an address', [], [], []],
     ['names nothing where there is too much', inRoot(...Array.from({ length: 257 }, (_, at) => `x.r${at}`)), [], []],
   ])('%s', (_, blocks, moved, expected) => {
-    expect(changedTargets({ blocks, moved, unread: [] })).toEqual(expected)
-    expect(changedTargets({ blocks, moved, unread: ['main.tf'] })).toEqual([])
+    expect(changedTargets({ blocks, moved, users: [], unread: [] })).toEqual(expected)
+    expect(changedTargets({ blocks, moved, users: ['a.user'], unread: ['main.tf'] })).toEqual([])
+  })
+
+  it('adds what uses a changed value', () => {
+    expect(changedTargets({ blocks: inRoot('x.a'), moved: [], users: ['x.b'], unread: [] })).toEqual(['x.a', 'x.b'])
+    expect(changedTargets({ blocks: [], moved: [], users: ['x.b'], unread: [] })).toEqual(['x.b'])
   })
 })
 

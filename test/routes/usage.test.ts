@@ -6,7 +6,8 @@ import { interceptRequests } from '../helpers/intercept.ts'
 import { createUser, openSession, runRound } from '../helpers/sessions.ts'
 
 const server = interceptRequests()
-const yaml = 'llm: {budget: {user_day: {tokens: 1000, dollars: 2}, platform_day: {tokens: 5000}}}'
+const yaml =
+  'llm: {budget: {round: {tokens: 700, dollars: 1}, user_day: {tokens: 1000, dollars: 2}, platform_day: {tokens: 5000}}}'
 let now = new Date('2026-03-01T20:00:00Z')
 const core = provideCore({ yaml, context: { now: () => now } })
 
@@ -39,6 +40,30 @@ it('tells what the caller used today and what is left of the budgets of the day'
   })
   await spend(core.me, 1, null)
   expect(await usage()).toMatchObject({ cost_usd: null })
+})
+
+it('tells in the detail of a session what is left of the budget of each of its rounds', async () => {
+  const uuid = await openSession(core.context, core.me)
+  const claim = await runRound(core.context, uuid)
+  const detail = async () => (await core.call('GET', `/api/v1/sessions?id=${uuid}`)).json()
+  const budgetsOf = async () => (await detail()).rounds.map(({ budgets }: { budgets: object }) => budgets)
+  const left = (used: number, dollars: number) => [
+    { budget: 'round', unit: 'tokens', limit: 700, used, left: Math.max(0, 700 - used) },
+    { budget: 'round', unit: 'dollars', limit: 1, used: dollars, left: 1 - dollars },
+  ]
+  expect(await budgetsOf()).toEqual([left(0, 0)])
+  const usage = { input_tokens: 500, cached_tokens: 400, output_tokens: 250 }
+  const [round] = await core.context.sql<{ id: number }[]>`
+    SELECT r.id FROM rounds r JOIN sessions s ON s.id = r.session_id WHERE s.uuid = ${uuid}`
+  await recordSpend(core.context.sql, { user_id: core.me, round_id: round?.id ?? 0 }, '2026-03-02', {
+    usage,
+    dollars: 0.25,
+  })
+  expect(await budgetsOf()).toEqual([left(750, 0.25)])
+  await claim.finish('completed', 'GENERATE', [])
+  // The second answer comes from the cache.
+  for (const time of [1, 2]) expect(await budgetsOf(), `time ${time}`).toEqual([left(750, 0.25)])
+  expect((await detail()).rounds[0]).not.toHaveProperty('spent')
 })
 
 it('refuses a round with 429 until the next day when the budget of the day is used up, and nothing is opened', async () => {

@@ -94,6 +94,7 @@ describe('loadAggregate', () => {
           state_question: null,
           attempts: [],
           usage: null,
+          spent: { tokens: 0, dollars: 0 },
           created_at: time,
         },
       ],

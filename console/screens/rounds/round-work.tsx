@@ -48,7 +48,7 @@ export function RoundWork({ round, onCancelling }: WorkProps) {
             The session has used {formatNumber(folded.budget.tokens)} of {formatNumber(folded.budget.limit)} tokens.
           </p>
         )}
-        <BudgetsLeft budgets={folded.budgets} is_own={is_own} />
+        <BudgetsLeft budgets={folded.budgets.length > 0 ? folded.budgets : round.budgets} is_own={is_own} />
       </section>
       <section class="rounds-beside">
         <h3>

@@ -26,7 +26,8 @@ export interface DriftTask {
   imported?: ReadonlySet<string>
   /** The masked request of a partial drift round, which names what is to be taken over; absent to take over all. */
   request?: string
-  conventions: Conventions
+  /** May still be composed while drift is read, since only the generator needs them. */
+  conventions: Conventions | Promise<Conventions>
   /** Maximum number of readings and remediations; 0 does nothing. */
   maxIterations: number
 }

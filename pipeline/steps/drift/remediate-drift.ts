@@ -172,7 +172,7 @@ function namedBy(operations: readonly string[], drift: readonly DriftOperation[]
   return named.length > 0 ? named : [...drift]
 }
 
-const remediateGroup = (
+const remediateGroup = async (
   kit: Kit,
   task: DriftTask,
   { group, targets, earlier }: { group: readonly string[]; targets: string[]; earlier: EarlierWork | null },
@@ -181,7 +181,7 @@ const remediateGroup = (
     query: group.join('\n'),
     prompt: writeOperationsQuery(group, earlier),
     operation: 'drift',
-    conventions: task.conventions,
+    conventions: await task.conventions,
     forbid: false,
     maxAttempts: kit.run.context.config.orchestration.max_validation_iteration,
     validate: createPlanValidator(kit, async () => targets),

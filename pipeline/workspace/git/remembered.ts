@@ -31,8 +31,11 @@ const MAX_FILES = 300
 const MAX_ENTRIES = 200
 /** Maximum length of a result that is kept, in characters or bytes. */
 const MAX_RESULT = 1024 * 1024
-/** A file that changed so recently may change again within one step of the file system's clock. */
-const SETTLED_MS = 50
+/**
+ * A file of the clone that changed so recently may change again within one step of the file system's clock, which is at
+ * most 10 ms. Git writes its own files anew each time, so that their numbers change.
+ */
+const SETTLED_MS = 20
 const WALKERS = 32
 
 interface Remembered {
@@ -123,8 +126,11 @@ interface Part {
 
 const partOf = (path: string, { mode, size, ino, mtimeNs, ctimeNs }: BigIntStats): Part => ({
   text: `${path}\0${mode} ${size} ${ino} ${mtimeNs} ${ctimeNs}`,
-  changed: Number((mtimeNs > ctimeNs ? mtimeNs : ctimeNs) / 1_000_000n),
+  changed: path.startsWith(OWN) ? 0 : Number((mtimeNs > ctimeNs ? mtimeNs : ctimeNs) / 1_000_000n),
 })
+
+/** Begins the names of git's own files; no path begins with it. */
+const OWN = '/git/'
 
 const isSettled = (parts: readonly Part[]): boolean => {
   const latest = Date.now() - SETTLED_MS
@@ -154,6 +160,6 @@ async function walkFiles(
     parts.push(...(await Promise.all(some.map((path) => describe(join(workTree, path), path)))))
   }
   const own = ['index', 'HEAD', 'info/exclude', 'info/attributes']
-  const found = await Promise.all(own.map((name) => describe(join(directory, name), `git:${name}`).catch(() => [])))
+  const found = await Promise.all(own.map((name) => describe(join(directory, name), `${OWN}${name}`).catch(() => [])))
   return [...parts, ...found.flat()].sort((a, b) => (a.text < b.text ? -1 : 1))
 }

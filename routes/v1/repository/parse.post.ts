@@ -1,7 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { requireSomeAuthorization } from '../../../src/access/authorize.ts'
 import { CLOUDS } from '../../../src/base/vocabulary.ts'
-import { findRootModules } from '../../../src/repository/root-modules.ts'
 import { ROOT_KINDS } from '../../../src/repository/roots/classify.ts'
 import { TOOLS } from '../../../src/repository/roots/tools.ts'
 import { requireOperation } from '../../access.ts'
@@ -84,7 +83,11 @@ export const postParse = endpoint({
     const { platform, user } = c.var
     await requireSomeAuthorization(platform, user, body.repo_uri)
     const { signal } = c.req.raw
-    const read = () => findRootModules(platform, body.repo_uri, signal)
+    const read = async () => {
+      // It brings libraries for git and zlib, which many cores never need.
+      const { findRootModules } = await import('../../../src/repository/root-modules.ts')
+      return await findRootModules(platform, body.repo_uri, signal)
+    }
     const { roots, rootModules, unreadFiles, providers, tools } = await platform.repositoryGate.run(read, signal)
     return { roots, root_modules: rootModules, unread_files: unreadFiles, providers, tools }
   },

@@ -1,5 +1,4 @@
 import { z } from '@hono/zod-openapi'
-import { createPullRequest } from '../../../src/pull-requests/create.ts'
 import { actorOf, requireOperation, requireOwnRepository } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
 import { errorAnswer, GIT_HOST_ERRORS, json, repositoryForbidden, STORE_ERROR } from '../../openapi/answers.ts'
@@ -51,6 +50,8 @@ export const putPullRequest = endpoint({
   gate: requireOperation('developer'),
   handle: async (c, { body }) => {
     const session = await requireOwnRepository(c, body.session_id)
+    // As in `pr/merge.put.ts`.
+    const { createPullRequest } = await import('../../../src/pull-requests/create.ts')
     const { id, url, status } = await createPullRequest(c.var.platform, session.uuid, undefined, actorOf(c))
     return { id, url, status }
   },

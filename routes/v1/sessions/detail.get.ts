@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { sessionNotFound } from '../../../src/base/errors.ts'
+import { compareBudgets } from '../../../src/budget/budget.ts'
 import { loadAggregate } from '../../../src/sessions/aggregate.ts'
 import { requireReadableSession, requireUser } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
@@ -27,7 +28,13 @@ export async function readDetail(c: Context<AppEnv>, { id, include_history }: z.
   const aggregate = await loadAggregate(c.var.platform, id, { includeHistory: include_history })
   if (!aggregate) throw sessionNotFound(id)
   const { saved_plan, ...detail } = aggregate
-  return { ...detail, seal: saved_plan && toSeal(saved_plan) }
+  const { round } = c.var.platform.config.llm.budget
+  // The limit of today counts, also for a detail that is cached.
+  const rounds = detail.rounds.map(({ spent, ...shown }) => ({
+    ...shown,
+    budgets: compareBudgets(round ? { round } : {}, { round: spent }),
+  }))
+  return { ...detail, rounds, seal: saved_plan && toSeal(saved_plan) }
 }
 
 export const getSession = endpoint({

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
-import { BudgetSchema, dayAfter, dayOf, readBudgets } from '../../../src/budget/budget.ts'
+import { dayAfter, dayOf, readBudgets } from '../../../src/budget/budget.ts'
+import { BudgetSchema } from '../../../src/budget/schema.ts'
 import { readUserDay } from '../../../src/budget/spend.ts'
 import { requireUser } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'

@@ -9,7 +9,6 @@ import { checkHostPrograms } from '../host-programs/check.ts'
 import { findingsAsDiagnostics, type Refusal } from '../host-programs/findings.ts'
 import { createKnownScans, type KnownScans } from '../host-programs/known-scans.ts'
 import { permittedKinds } from '../host-programs/permissions.ts'
-import { discover } from '../inventory/discover.ts'
 import { kubernetesIdentifiers } from '../inventory/kubernetes/identifier.ts'
 import { gitCredentialVariables, type ModuleCredentials, readModuleCredentials } from '../limits/module-credentials.ts'
 import { type CliConfig, explainMissingVersions } from '../limits/providers.ts'
@@ -208,6 +207,8 @@ async function listScope(
 ): Promise<number> {
   if (engine_provider === undefined) throw new Error('an inventory needs the provider of its scope')
   const started = performance.now()
+  // It brings the clients of five clouds.
+  const { discover } = await import('../inventory/discover.ts')
   const discovery = await discover({
     provider: engine_provider,
     request: { scopeId: scope_id, env: withoutOwnSettings(env), fetch, log: log.with({ job_id: job.job_id }), now },

@@ -10,7 +10,7 @@ import {
   presentBlocks,
 } from './compare.ts'
 import { type CodeFile, callOf, folderOf, modulePaths, within } from './modules.ts'
-import { isTraced } from './traced.ts'
+import { traceUsers } from './traced.ts'
 import { isLoadedByItself, isVariableFile, readVariableChanges } from './variable-files.ts'
 
 /** The code changes of a session as engine addresses. */
@@ -23,7 +23,9 @@ export interface CodeChanges {
   mentioned: string[]
   /** Changed files of code that were not read, so that any block may have changed. */
   unread: string[]
-  /** True if `blocks` and `moved` are all that the changes affect, what depends on them apart. */
+  /** Unchanged blocks, in the form of `address` below, that use a changed value; empty unless `isComplete`. */
+  users: string[]
+  /** True if `blocks`, `moved` and `users` are all that the changes affect, what depends on them apart. */
   isComplete: boolean
   /** True if the session wrote every resource, module call and output of the root. */
   isNew: boolean
@@ -60,12 +62,14 @@ export function readCodeChanges(versions: readonly FileVersions[], files: readon
   const isRead = versions.every((version) => isReadable(version, paths))
   const known = [...blocks.map(({ address }) => address), ...moved]
   const variables = readVariableChanges(versions.filter((one) => isLoadedByItself(pathOf(one)))).names
+  const users = isRead ? traceUsers({ changed, present, calls, paths, known, variables }) : null
   return {
     blocks,
     moved,
+    users: users ?? [],
     mentioned: [...new Set(mentioned)],
     unread,
-    isComplete: isRead && isTraced({ changed, present, calls, paths, known, variables }),
+    isComplete: users !== null,
     isNew: isRead && isNewRoot(changed, now.get('') ?? []),
     fingerprint: [
       ...changed.map(({ folder, name }) => `${folder}:${name}`),

@@ -1,4 +1,4 @@
-import { addressIn } from '../../hcl/read.ts'
+import { addressIn, traversalsIn } from '../../hcl/read.ts'
 import { covers } from '../addresses.ts'
 import type { CodeBlock } from './blocks.ts'
 import type { Changed, PlacedBlock } from './compare.ts'
@@ -8,6 +8,8 @@ import { type ModuleCall, resolveFolder, within } from './modules.ts'
 interface Named {
   folder: string
   names: string[]
+  /** True if the whole of it has changed, so that what uses it changes too, unless its result happens to be the same. */
+  isWhole: boolean
 }
 
 export interface Traced {
@@ -29,27 +31,29 @@ const WITHOUT_EFFECT: ReadonlySet<string> = new Set(['check', 'variable'])
 const FIXED: ReadonlySet<string> = new Set(['path', 'terraform', 'var'])
 
 /**
- * Reports whether the known addresses are all that the changes affect. A changed value, such as a local, is followed to
- * the blocks that use it, through other values and outputs of modules. What depends on a changed object does not count,
- * since the engine says what changes with it.
+ * Returns the addresses that the changes affect beside the known ones; null when that cannot be told. A changed value,
+ * such as a local, is followed to the blocks that use it, through other values and outputs of modules. An unchanged block
+ * is affected that uses the whole of a local or of a variable. When it uses a part, or makes its instances of the value,
+ * code does not know which of it is meant. What depends on a changed object does not count, since the engine says what
+ * changes with it.
  */
-export function isTraced(traced: Traced): boolean {
+export function traceUsers(traced: Traced): string[] | null {
   const { changed, paths, variables } = traced
-  const starts: Named[] = [...variables].map((name) => ({ folder: '', names: ['var', name] }))
+  const starts: Named[] = [...variables].map((name) => ({ folder: '', names: ['var', name], isWhole: true }))
   for (const block of changed) {
     const { kind, folder, isPresent } = block
     if (!paths.has(folder)) {
       // Without a call nothing of a removed folder is left, and the call is a change itself.
-      if (isPresent) return false
+      if (isPresent) return null
     } else if (kind === 'moved' || kind === 'removed' || kind === 'import') {
-      if (!isPresent || sidesIn(block).includes(null)) return false
+      if (!isPresent || sidesIn(block).includes(null)) return null
     } else if (kind === 'output' && folder === '') {
-      if (isPresent && !isOfKnown(block, traced)) return false
+      if (isPresent && !isOfKnown(block, traced)) return null
     } else if (kind === 'output' || VALUES.has(kind)) {
       if (isPresent) starts.push(...valuesOf(block, traced))
-    } else if (kind !== 'resource' && kind !== 'module' && kind !== 'check') return false
+    } else if (kind !== 'resource' && kind !== 'module' && kind !== 'check') return null
   }
-  return usesAreKnown(starts, traced)
+  return usersOf(starts, traced)
 }
 
 const VALUES: ReadonlySet<string> = new Set(['local', 'variable', 'data', 'ephemeral'])
@@ -60,19 +64,20 @@ const sidesIn = ({ kind, arguments: given }: CodeBlock): (string | null)[] =>
   )
 
 /** Returns what other blocks call the value of a block; for an output of a module where it is called. */
-function valuesOf({ kind, labels, folder }: PlacedBlock, { calls }: Traced): Named[] {
+function valuesOf({ kind, labels, folder }: PlacedBlock, { calls }: Traced, isWhole = true): Named[] {
   const [name = ''] = labels
-  if (kind === 'local') return [{ folder, names: ['local', name] }]
-  if (kind === 'variable') return [{ folder, names: ['var', name] }]
-  if (kind !== 'output') return [{ folder, names: [kind, ...labels] }]
+  if (kind === 'local') return [{ folder, names: ['local', name], isWhole }]
+  if (kind === 'variable') return [{ folder, names: ['var', name], isWhole }]
+  if (kind !== 'output') return [{ folder, names: [kind, ...labels], isWhole: false }]
   return calls
     .filter((call) => resolveFolder(call.folder, call.source) === folder)
-    .map((call) => ({ folder: call.folder, names: ['module', call.name, name] }))
+    .map((call) => ({ folder: call.folder, names: ['module', call.name, name], isWhole: false }))
 }
 
-/** Follows values to the blocks that use them. False when one of these is an object with another address. */
-function usesAreKnown(starts: readonly Named[], traced: Traced): boolean {
-  if (starts.length === 0) return true
+/** Follows values to the blocks that use them. Null when it is not known whether one of these objects is affected. */
+function usersOf(starts: readonly Named[], traced: Traced): string[] | null {
+  if (starts.length === 0) return []
+  const users: string[] = []
   const byFolder = Map.groupBy(
     traced.present.map((block) => ({ block, references: block.references() })),
     ({ block }) => block.folder,
@@ -82,22 +87,45 @@ function usesAreKnown(starts: readonly Named[], traced: Traced): boolean {
   for (let value = queue.pop(); value !== undefined; value = queue.pop()) {
     const { folder, names } = value
     for (const { block, references } of byFolder.get(folder) ?? []) {
-      if (WITHOUT_EFFECT.has(block.kind) || !references.some((reference) => agree(reference, names))) continue
+      const uses = references.filter((reference) => agree(reference, names))
+      if (WITHOUT_EFFECT.has(block.kind) || uses.length === 0) continue
+      const isWhole = value.isWhole && uses.every(({ length }) => length <= names.length) && !isIndexed(block, names)
       if (block.kind === 'resource' || block.kind === 'module') {
-        if (!isKnown(block, traced)) return false
+        if (isKnown(block, traced)) continue
+        if (!isWhole || makesInstancesOf(block, names)) return null
+        users.push(...addressesOf(block, traced))
       } else if (block.kind === 'output' && folder === '') {
-        if (!isOfKnown(block, traced)) return false
+        if (!isOfKnown(block, traced)) return null
       } else if (block.kind === 'output' || VALUES.has(block.kind)) {
-        for (const next of valuesOf(block, traced)) {
+        for (const next of valuesOf(block, traced, isWhole)) {
           if (seen.has(keyOf(next))) continue
           seen.add(keyOf(next))
           queue.push(next)
         }
-      } else return false
+      } else return null
     }
   }
-  return true
+  return [...new Set(users)]
 }
+
+/** Reports whether a block uses an element of the value, which the names of a reference do not tell. */
+const isIndexed = (block: CodeBlock, names: readonly string[]): boolean =>
+  new RegExp(`(?<![\\w-])${names.map(escapeRegExp).join('\\s*\\.\\s*')}\\s*\\[`).test(block.meaning())
+
+const escapeRegExp = (text: string): string => text.replaceAll(/[^\w]/g, '\\$&')
+
+/** Reports whether the number or the keys of the instances of a block come from the value. */
+const makesInstancesOf = ({ arguments: given }: CodeBlock, names: readonly string[]): boolean =>
+  ['for_each', 'count'].some((name) =>
+    traversalsIn(given.get(name)?.code ?? '').some((reference) => agree(reference, names)),
+  )
+
+const localAddress = ({ kind, labels }: CodeBlock): string =>
+  kind === 'module' ? `module.${labels[0]}` : labels.slice(0, 2).join('.')
+
+/** Returns the addresses by which a plan is limited to a block: its own in the root, elsewhere those of its module. */
+const addressesOf = (block: PlacedBlock, { paths }: Traced): string[] =>
+  (paths.get(block.folder) ?? []).map((module) => (module === '' ? localAddress(block) : module))
 
 const keyOf = ({ folder, names }: Named): string => [folder, ...names].join('\0')
 
@@ -106,9 +134,9 @@ const agree = (reference: readonly string[], names: readonly string[]): boolean 
   names.every((name, index) => reference[index] === undefined || reference[index] === name)
 
 /** Reports whether every address that a block has is known. */
-function isKnown({ kind, labels, folder }: PlacedBlock, { paths, known }: Traced): boolean {
-  const local = kind === 'module' ? `module.${labels[0]}` : labels.slice(0, 2).join('.')
-  return (paths.get(folder) ?? []).every((module) => known.some((one) => covers(one, within(module, local))))
+function isKnown(block: PlacedBlock, { paths, known }: Traced): boolean {
+  const local = localAddress(block)
+  return (paths.get(block.folder) ?? []).every((module) => known.some((one) => covers(one, within(module, local))))
 }
 
 /** Reports whether the objects that an output of the root takes its value from are known: else no plan of these has it. */

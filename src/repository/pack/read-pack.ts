@@ -32,10 +32,17 @@ export const PACK_LIMITS = {
   fileBytes: 0,
   /** Inflated bytes of all that is not left out. */
   keptBytes: 64 * 1024 * 1024,
+  /** Memory of the pack and of all that is kept of it, of which one call of the API takes 200 MB at most. */
+  memoryBytes: 150_000_000,
   /** Declared bytes of all objects together, including skipped file contents. */
   declaredBytes: 2 * 1024 * 1024 * 1024,
 }
 type PackLimits = typeof PACK_LIMITS
+
+/** Memory of a kept object besides its contents: its hash, its places in the maps, the view of its contents. */
+const OBJECT_BYTES = 400
+/** A pack is there twice while the pieces that arrived are joined, of which the process gives back one only later. */
+const PACK_COPIES = 2
 
 /** Progress of reading a pack. */
 interface Reading {
@@ -47,6 +54,7 @@ interface Reading {
   /** Offsets of waiting deltas. */
   undecided: Set<number>
   keptBytes: number
+  memoryBytes: number
   declaredBytes: number
   inflate: ReturnType<typeof createInflater>
   allocate: ReturnType<typeof createAllocator>
@@ -73,6 +81,7 @@ export async function readPack(
     waiting: new Map(),
     undecided: new Set(),
     keptBytes: 0,
+    memoryBytes: PACK_COPIES * pack.length,
     declaredBytes: 0,
     inflate: createInflater(),
     allocate: createAllocator(),
@@ -162,10 +171,12 @@ const isWanted = ({ byOffset, undecided }: Reading, base: BaseName): boolean =>
 
 /** Counts bytes that are about to be kept. */
 function keep(reading: Reading, size: number): void {
-  const { objectBytes, keptBytes } = reading.limits
+  const { objectBytes, keptBytes, memoryBytes } = reading.limits
   if (size > objectBytes) throw new Error(`an object of the pack is larger than ${objectBytes} bytes`)
   reading.keptBytes += size
   if (reading.keptBytes > keptBytes) throw new Error(`the trees of the pack are larger than ${keptBytes} bytes`)
+  reading.memoryBytes += size + OBJECT_BYTES
+  if (reading.memoryBytes > memoryBytes) throw new Error(`reading the pack takes more than ${memoryBytes} bytes`)
 }
 
 async function acceptDelta(reading: Reading, own: Waiting, name: BaseName): Promise<void> {

@@ -40,7 +40,7 @@ const session = (current_status: Session['current_status'], message = '', is_blo
       ...{ id: 1, number: 1, query: 'Add a queue.', preview: false, created_at },
       statuses: [{ status: current_status, message, created_at }],
       ...{ reports: [], compliance_checks: [], plans: [], code_changes: [], previews: [], outputs: [] },
-      ...{ pull_requests: [], attempts: [], state_question: null },
+      ...{ pull_requests: [], attempts: [], state_question: null, budgets: [] },
       usage: {
         ...{ engine_s: 1.0004, model_s: 0.5, validation_attempts: 2, cost_usd: null },
         ...{ input_tokens: 10, cached_tokens: 0, output_tokens: 5 },

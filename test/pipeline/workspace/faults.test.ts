@@ -22,6 +22,7 @@ describe('a clone and a fetch that break', () => {
     ['a connection cut before the objects', OBJECTS],
     ['a connection cut amid the objects', { ...OBJECTS, done: true, bytes: 60 }],
   ])('are repeated: %s', async (_, disturbance) => {
+    shortenTimers(500)
     const session = crypto.randomUUID()
     const uri = await site.add(files)
     site.host.disturbances.add(disturbance)

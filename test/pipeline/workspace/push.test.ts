@@ -1,10 +1,12 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { startOnce } from '../../helpers/start-once.ts'
+import { shortenTimers } from '../../pull-requests/support.ts'
 import { startSite } from './support.ts'
 
 const site = startOnce(startSite)
+afterEach(() => void vi.unstubAllGlobals())
 const BRANCH = 'Platform/2026-01-31_235959-1a2b'
 const PUSH = { method: 'POST', path: /git-receive-pack$/ }
 const ARCHIVED = 'This repository was archived so it is read-only.'
@@ -21,6 +23,9 @@ describe('a push whose answer does not arrive', () => {
     ['a limit', { ...PUSH, answer: { status: 429, headers: { 'retry-after': '1' } } }],
     ['a 502 to the question of references', { method: 'GET', path: /git-receive-pack$/, answer: { status: 502 } }],
   ])('ends with the commit on the branch, once: %s', async (_, disturbance) => {
+    // The pause before another attempt, and the one that the host asks for.
+    shortenTimers(500)
+    shortenTimers(1_000)
     const { uri, workspace } = await site.start()
     await writeFile(join(workspace.iacRoot, 'new.tf'), 'one')
     site.host.disturbances.add(disturbance)

@@ -101,11 +101,79 @@ describe('changes tell all that they affect', () => {
   })
 })
 
-describe('changes do not tell all that they affect', () => {
+describe('changes tell which unchanged blocks use a changed value', () => {
   const USED = { 'b.tf': resource('b', 'local.a') }
+  it.each<[what: string, before: Files, after: Files, others: Files, users: string[]]>([
+    ['a local of an object', { 'a.tf': local('1') }, { 'a.tf': local('2') }, USED, ['x.b']],
+    [
+      'a local of a call',
+      { 'a.tf': local('1') },
+      { 'a.tf': local('2') },
+      { ...MODULE, 'b.tf': module('m', 'local.a') },
+      ['module.m'],
+    ],
+    [
+      'a local with one of two users changed',
+      { 'a.tf': local('1') + resource('a', 'local.a') },
+      { 'a.tf': local('2') + resource('a', '2') },
+      USED,
+      ['x.b'],
+    ],
+    [
+      'a local that is used through another one, and in a nested block',
+      { 'a.tf': local('1') },
+      { 'a.tf': local('2') },
+      { 'b.tf': `locals {\n  b = merge(local.a, {})\n}\nresource "x" "b" {\n  n {\n    v = [local.b]\n  }\n}\n` },
+      ['x.b'],
+    ],
+    [
+      'a local inside of a module, by the calls of the module',
+      { 'm/l.tf': local('1') },
+      { 'm/l.tf': local('2') },
+      { 'm/r.tf': resource('inner', 'local.a'), 'b.tf': module('m') },
+      [],
+    ],
+    [
+      'a variable',
+      { 'a.tf': 'variable "v" {\n  default = 1\n}\n' },
+      { 'a.tf': 'variable "v" {\n  default = 2\n}\n' },
+      { 'b.tf': resource('b', 'var.v') },
+      ['x.b'],
+    ],
+    [
+      'a value of the root',
+      { 'terraform.tfvars': 'v = 1' },
+      { 'terraform.tfvars': 'v = 2' },
+      { 'a.tf': resource('a', 'var.v') },
+      ['x.a'],
+    ],
+  ])('%s', (_, before, after, others, users) => {
+    expect(changesOf(before, after, others)).toMatchObject({ users, isComplete: true })
+  })
+})
+
+describe('changes do not tell all that they affect', () => {
   it.each<Case>([
-    ['a local that another object uses', local('1'), local('2'), USED],
-    ['a local that a call uses', local('1'), local('2'), { ...MODULE, 'b.tf': module('m', 'local.a') }],
+    ['a local of which an object uses a part', local('1'), local('2'), { 'b.tf': resource('b', 'local.a.k') }],
+    ['a local of which an object uses an element', local('1'), local('2'), { 'b.tf': resource('b', 'f(local.a [0])') }],
+    [
+      'a local of which a part is used through another one',
+      local('1'),
+      local('2'),
+      { 'b.tf': `locals {\n  b = local.a["k"]\n  c = local.b\n}\n${resource('b', 'local.c')}` },
+    ],
+    [
+      'a local that makes the instances of an object',
+      local('1'),
+      local('2'),
+      { 'b.tf': 'resource "x" "b" {\n  for_each = local.a\n}\n' },
+    ],
+    [
+      'a local that counts the instances of an object',
+      local('1'),
+      local('2'),
+      { 'b.tf': 'resource "x" "b" {\n  count = length(local.a)\n  v = local.a\n}\n' },
+    ],
     ['a local that a provider uses', local('1'), local('2'), { 'b.tf': 'provider "x" {\n  y = local.a\n}\n' }],
     ['a local that an output uses', local('1'), local('2'), { 'b.tf': output('o', 'local.a') }],
     [
@@ -113,18 +181,6 @@ describe('changes do not tell all that they affect', () => {
       local('1'),
       local('2'),
       { 'b.tf': DATA('local.a') + resource('b', 'data.d.a.id') },
-    ],
-    [
-      'a local with one of two users changed',
-      local('1') + resource('a', 'local.a'),
-      local('2') + resource('a', '2'),
-      USED,
-    ],
-    [
-      'a variable',
-      'variable "v" {\n  default = 1\n}\n',
-      'variable "v" {\n  default = 2\n}\n',
-      { 'b.tf': resource('b', 'var.v') },
     ],
     ['data', DATA('1'), DATA('2'), { 'b.tf': resource('b', 'data.d.a.id') }],
     ['a provider', 'provider "x" {}\n', 'provider "x" {\n  a = 1\n}\n'],
@@ -155,12 +211,6 @@ describe('changes do not tell all that they affect', () => {
       { 'm/main.tf': MODULE['m/main.tf'] },
       { 'm/main.tf': MODULE['m/main.tf'].replace('l = var.v', 'l = 7') },
       { 'm/out.tf': MODULE['m/out.tf'], 'a.tf': module('m') + resource('b', 'module.m') },
-    ],
-    [
-      'a value of the root',
-      { 'terraform.tfvars': 'v = 1' },
-      { 'terraform.tfvars': 'v = 2' },
-      { 'a.tf': resource('a', 'var.v') },
     ],
     ['a template of the root', { 't.tpl': 'a' }, { 't.tpl': 'b' }, { 'a.tf': resource('a', 'file("t.tpl")') }],
     ['code that no call is known to load', { 'other/a.tf': resource('a') }, { 'other/a.tf': resource('a', '2') }],

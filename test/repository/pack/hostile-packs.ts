@@ -169,6 +169,13 @@ export const HOSTILE_PACKS: readonly HostilePack[] = [
   { name: '10000 roots with long paths', build: () => packOfTrees(wideRoots()), isRead: true },
   { name: '40 MB of noise', build: () => packOf(GOOD_ROOT, [blob(randomBytes(40 * MIB))]), isRead: true },
   {
+    name: '30 MB of noise and 200000 trees, each another one',
+    build: () => {
+      const trees = many(200_000, (index) => tree(treeOf([[`${index}.tf`, BLOB]])))
+      return packOf(GOOD_ROOT, [blob(randomBytes(30 * MIB)), ...trees])
+    },
+  },
+  {
     name: '200 files of code that takes long to read',
     build: () => {
       const files = many(200, (index) => Buffer.from(`# ${index}\n${'module a {source="./b"}\n'.repeat(11_000)}`))

@@ -120,6 +120,7 @@ describe('limits', () => {
       'larger than 200',
     ],
     ['all trees', buildPack([tree(small), tree(small)]), { keptBytes: 50 }, 'larger than 50 bytes'],
+    ['memory', buildPack([tree(small), tree(small)]), { memoryBytes: 1_000 }, 'takes more than 1000 bytes'],
     [
       'all declared',
       buildPack([{ type: 'blob', contents: Buffer.alloc(99) }]),

@@ -4,14 +4,15 @@ import type { EngineResult, IacClient } from '../../../src/services/iac/contract
 import { startOnce } from '../../helpers/start-once.ts'
 import { scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf } from './artifacts.ts'
-import { decline, GATES, goodRound, type Scripts } from './scripts.ts'
+import { driftedRepository, driftScripts, partial, takeOver } from './drift-world.ts'
+import { decline, done, GATES, goodRound, type Scripts } from './scripts.ts'
 import { firstRound, startStack, watched } from './stack.ts'
 
 const stack = startOnce(startStack)
 
 /** Makes a context whose filter answers no sooner than `until`. */
-function filterWaits(scripts: Scripts, iac: IacClient, until: Promise<unknown>) {
-  const llm = scriptedLlm(goodRound(scripts))
+function filterWaits(scripts: Scripts, iac: IacClient, until: Promise<unknown>, usual = goodRound) {
+  const llm = scriptedLlm(usual(scripts))
   return stack.context(
     {
       ...llm,
@@ -58,6 +59,22 @@ describe('init beside the filter', () => {
     expect(init.length).toBeGreaterThanOrEqual(4)
     expect(Math.min(...init)).toBeGreaterThan(judged)
     expect(await outputsOf(session.uuid)).toContain('init')
+  })
+
+  it('ends before the filter of a round about drift answers too', async () => {
+    const { iac, jobs } = watched(stack)
+    const ended = Promise.withResolvers<void>()
+    const run: IacClient['run'] = async (kind, body, options) => {
+      const result = await iac.run(kind, body, options)
+      if (kind === 'init') ended.resolve()
+      return result
+    }
+    const repo_uri = await driftedRepository(stack)
+    const scripts = { task_complete: [takeOver('hello'), done('Took it over.')] }
+    const context = filterWaits(scripts, { ...iac, run }, ended.promise, driftScripts)
+    const session = await firstRound(stack, context, { repo_uri, ...partial })
+    expect(session.statuses.at(-1)).toBe('completed')
+    expect(jobs.filter(([kind]) => kind === 'init')).toHaveLength(1)
   })
 
   it('is stopped when the request is declined, and leaves nothing to see', async () => {

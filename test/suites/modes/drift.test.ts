@@ -211,7 +211,8 @@ describe('partial drift', () => {
     expect(session.history).toEqual([{ user: 'Mend the greeting', assistant: explanation }])
     expect(await artifactsOf(stack, session.uuid)).toEqual([])
     expect(llm.of('construct_information')).toEqual([])
-    expect(jobs).toEqual([])
+    // The init beside the filter may have begun.
+    expect(jobs.filter(([kind]) => kind !== 'init')).toEqual([])
     expect(session.in_flight).toBe(false)
   })
 

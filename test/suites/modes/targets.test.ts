@@ -207,14 +207,14 @@ describe('the targets that code knows', () => {
     expect(await outsideOf(session)).toBe(NONE)
   })
 
+  const using = (code: string) => resource('user').replace('"user"\n}', `${code}\n}`)
   it.each([
-    ['is used by what did not change', 1],
-    ['is used by nothing else', 0],
-  ])('are asked for when a changed local %s', async (_, asked) => {
+    ['makes the instances of what did not change', using('1\n  count = length(local.word)'), 1, true],
+    ['is the value of what did not change', using('local.word'), 0, true],
+    ['is used by nothing else', MAIN, 0, false],
+  ])('are asked for only when code cannot tell them: a changed local that %s', async (_, user, asked, isUsed) => {
     const local = (value: string) => `locals {\n  word = "${value}"\n}\n`
-    const user = resource('user').replace('"user"\n}', 'local.word\n}')
-    expect(user).toContain('input = local.word')
-    const repo_uri = await appliedRepository(stack, { 'main.tf': local('a'), 'user.tf': asked ? user : MAIN })
+    const repo_uri = await appliedRepository(stack, { 'main.tf': local('a'), 'user.tf': user })
     const scripts = {
       task_complete: [write('main.tf', local('b')), write('second.tf', ADDED), done('Another word.')],
       [CHAIN]: targets('terraform_data.user', 'terraform_data.second'),
@@ -223,7 +223,8 @@ describe('the targets that code knows', () => {
     expect(session.statuses.at(-1)).toBe('completed')
     expect(llm.of(CHAIN)).toHaveLength(asked)
     const [planned] = (await storedRound(session.uuid)).targets
-    expect(planned).toEqual([...(asked ? ['terraform_data.user'] : []), 'terraform_data.second'])
+    const own = 'terraform_data.second'
+    expect(planned?.toSorted()).toEqual(isUsed ? [own, 'terraform_data.user'] : [own])
   })
 
   it('are the whole root, planned once, when the session wrote everything', async () => {

@@ -1,5 +1,4 @@
 import { z } from '@hono/zod-openapi'
-import { mergePullRequest } from '../../../../src/pull-requests/merge.ts'
 import { actorOf, requireOperation, requireOwnRepository } from '../../../access.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { type ErrorAnswer, errorAnswer, GIT_HOST_ERRORS, repositoryForbidden } from '../../../openapi/answers.ts'
@@ -59,6 +58,8 @@ export const putMerge = endpoint({
   gate: requireOperation('developer'),
   handle: async (c, { body }) => {
     const { uuid } = await requireOwnRepository(c, body.session_id)
+    // Pull requests bring plans, evidence and the clients of three git hosts, which an idle core does without.
+    const { mergePullRequest } = await import('../../../../src/pull-requests/merge.ts')
     await mergePullRequest(c.var.platform, uuid, undefined, actorOf(c))
     return c.body(null, 204)
   },

@@ -1,5 +1,4 @@
 import { z } from '@hono/zod-openapi'
-import { readMergeReadiness } from '../../../../src/pull-requests/read-readiness.ts'
 import { requireOperation, requireRepositoryToManage } from '../../../access.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { errorAnswer, json, sidecarErrors } from '../../../openapi/answers.ts'
@@ -37,6 +36,8 @@ export const getMergeReadiness = endpoint({
   gate: requireOperation('developer'),
   handle: async (c, { query }) => {
     const session = await requireRepositoryToManage(c, query.session_id)
+    // As in `merge.put.ts`.
+    const { readMergeReadiness } = await import('../../../../src/pull-requests/read-readiness.ts')
     return await readMergeReadiness(c.var.platform, session)
   },
 })
