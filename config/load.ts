@@ -39,7 +39,11 @@ export async function loadConfig(
   let config = await readSections(source, readFile, readRuleIds, isPriced)
   // Which variables are read depends on the document, and on the values of others.
   for (let known = new Set<string>(); ; ) {
-    const wanted = [...source.asked].filter((name) => comesFromFile(env, name) && !known.has(name))
+    // `AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE` is a variable of its own, with rules of its own.
+    const { asked } = source
+    const wanted = [...asked].filter(
+      (name) => comesFromFile(env, name) && !asked.has(`${name}_FILE`) && !known.has(name),
+    )
     if (wanted.length === 0) break
     known = new Set([...known, ...wanted])
     files = await readVariableFiles(env, known, readFile)

@@ -141,6 +141,7 @@ describe('the detail', () => {
         state_question: null,
         attempts: [],
         usage: null,
+        budgets: [],
         created_at: expect.any(String),
       },
     ])

@@ -146,7 +146,7 @@ async function isInLfs(editor: Editor, name: string): Promise<boolean> {
   return output.stdout.split('\0')[2] === 'lfs'
 }
 
-/** True if the file or a parent directory has the name of an entry that `removeUnsafeEntries` removed. */
+/** True if the file or a parent directory has the name of an entry that `checkOutFiles` left out. */
 async function isRemovedEntry(editor: Editor, name: string): Promise<boolean> {
   const segments = name.split('/')
   const prefixes = segments.map((_, index) => segments.slice(0, index + 1).join('/'))
