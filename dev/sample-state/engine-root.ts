@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parse } from 'yaml'
@@ -6,6 +6,7 @@ import { loadConfig } from '../../config/load.ts'
 import type { Config } from '../../config/types.ts'
 import { describeState, writeOverride, writeStateKeys } from '../../pipeline/workspace/backend-override.ts'
 import { writeMarker } from '../../pipeline/workspace/clone.ts'
+import { adoptSharedMode } from '../../pipeline/workspace/files/private-files.ts'
 import { silentLogger } from '../../src/base/log.ts'
 import type { Cloud } from '../../src/base/vocabulary.ts'
 import { createStateKeys } from '../../src/data/storage/state-keys.ts'
@@ -38,11 +39,14 @@ export async function connectStackEngine(folder: string) {
   const config = await loadStackConfiguration(folder)
   const iac = createIacClient(config.services.iac, { fetch, log: silentLogger })
   const stateKeys = createStateKeys(config, { fetch, log: silentLogger }) ?? undefined
-  /** Makes a folder that the sidecar can read. */
+  /** Makes a folder that the sidecar can use, also under an account of its own. */
   const makeFolder = async () => {
     const parent = join(folder, 'workspaces')
     await mkdir(parent, { recursive: true })
-    return await mkdtemp(join(parent, 'root-'))
+    const isShared = await adoptSharedMode(parent)
+    const made = await mkdtemp(join(parent, 'root-'))
+    if (isShared) await chmod(made, 0o2770)
+    return made
   }
   const open = async ({ source, uri, branch, iac_path, scope_id, cloud }: EngineRootRequest) => {
     const clone = await makeFolder()

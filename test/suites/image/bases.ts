@@ -75,7 +75,8 @@ export async function buildTarget(
     ENGINE_IMAGE: 'localhost/base:engine',
   }
   await buildah([
-    ...['bud', '--pull-never', '--format', 'docker', '--timestamp', EPOCH, again ? '--no-cache' : '--layers'],
+    ...['bud', '--pull-never', '--format', 'docker', '--timestamp', EPOCH, '--layers'],
+    ...(again ? ['--no-cache'] : []),
     ...Object.entries(args).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]),
     ...['--target', target, '--tag', image, context],
   ])

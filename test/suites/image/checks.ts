@@ -40,7 +40,7 @@ const CODE: Readonly<Record<TargetName, readonly string[]>> = {
   'core-bun': ['config', 'console', 'node_modules', 'routes', 'src'],
   worker: ['config', 'node_modules', 'pipeline', 'src'],
   iac: ['config', 'node_modules', 'sidecars', 'src'],
-  sidecars: ['node_modules', 'sidecars', 'src'],
+  sidecars: ['config', 'node_modules', 'sidecars', 'src'],
 }
 
 type Check = (image: OpenImage, target: TargetName) => Promise<string>
