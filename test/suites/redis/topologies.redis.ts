@@ -88,11 +88,14 @@ describe.each(programs)('a cluster of %s', (_, program) => {
       { timeout: 10_000 },
     )
     await vi.waitFor(() => keepsAll(cache), { timeout: 30_000, interval: 200 })
-    expect(messages).toEqual([GONE, BACK])
+    // A node that answers again before all have agreed on the new primary ends the first pause, and begins another.
+    expect(messages.length % 2).toBe(0)
+    expect(messages).toEqual(messages.map((_, index) => (index % 2 === 0 ? GONE : BACK)))
+    const until = messages.length
     await primary?.restart()
     await vi.waitFor(async () => expect(String(await primary?.ask(['ROLE']))).toMatch(/^slave/), { timeout: 20_000 })
     await keepsAll(cache)
-    expect(messages).toEqual([GONE, BACK])
+    expect(messages).toHaveLength(until)
   })
 
   it('that is down is off for the check too, although each node answers a ping', async () => {
