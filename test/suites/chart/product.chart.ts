@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { configWarnings } from '../../../config/check.ts'
@@ -160,11 +161,14 @@ describe('the probes', () => {
   })
 })
 
-it('every container runs the image of its process, whose command it leaves as it is', () => {
+it('every container runs the image of its process, whose command it leaves as it is', async () => {
   const sidecars = ['authz', 'mapping', 'notifications']
+  const file = await readFile(new URL('../../../Dockerfile', import.meta.url), 'utf8')
+  const targets = [...file.matchAll(/^FROM image AS (\S+)$/gm)].map(([, name]) => name)
   for (const { release, name, container } of containers) {
     const [, target] = /(?:^|\/)platform-([a-z-]+):/.exec(container.image) ?? []
     const variant = release === 'deno' && name === 'core' ? 'core-deno' : name
+    expect(targets).toContain(target)
     expect([name, target]).toEqual([name, sidecars.includes(name) ? 'sidecars' : variant])
     // One image has all three sidecars.
     expect([name, container.command !== undefined]).toEqual([name, sidecars.includes(name)])
