@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import type { User } from '../src/access/users.ts'
 import { connect } from '../src/data/db/pool.ts'
-import { serve } from '../src/runtime/serve.ts'
+import { responseClass, serve } from '../src/runtime/serve.ts'
 import { listSessions } from '../src/sessions/list.ts'
 
 /** The baseline server: it gives the same answers with only the statements of the two routes. */
@@ -24,6 +24,8 @@ app.get('/api/v1/sessions/list', async (c) => {
   const { items, total } = await listSessions(sql, { page: 1, page_size: 20, owner_id: id })
   return c.json({ items, total, page: 1, page_size: 20, total_pages: Math.ceil(total / 20) })
 })
+// What a server of Hono on Node has as its global unless it is told otherwise.
+globalThis.Response = responseClass()
 const server = await serve((request) => app.fetch(request), { port: 0, hostname: '127.0.0.1' })
 console.log(JSON.stringify({ message: 'core ready', address: server.url }))
 process.on('SIGTERM', () => process.exit(0))
