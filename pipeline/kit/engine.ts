@@ -59,20 +59,22 @@ export function createEngine(run: Run, { secrets, outputs }: { secrets: SecretRe
   const { scope_id, provider: engine_provider } = run.round.session
   const place: EngineRoot = { workspace_path: run.workspace.iacRoot }
   let state: ReturnType<typeof describeState> | null = null
-  /**
-   * Adds the state of the session; a copy of the code beside the engine root has another one. Waits for the files that
-   * only an engine may need.
-   */
-  const placed = async <Body extends EngineRoot>(body: Body): Promise<Body> => {
-    await run.workspace.complete()
+  /** Adds the state of the session; a copy of the code beside the engine root has another one. */
+  const withState = async <Body extends EngineRoot>(body: Body): Promise<Body> => {
     if (body.workspace_path !== run.workspace.iacRoot) return body
     state ??= describeState(run.context.config, run.round.session)
     return { ...body, ...(await state) }
   }
+  /** Adds the state, and waits for the files that only an engine may need. */
+  const placed = async <Body extends EngineRoot>(body: Body): Promise<Body> => {
+    await run.workspace.complete()
+    return await withState(body)
+  }
+  // Reads code that is there from the beginning, and a model waits for it. Every later job is checked by the service.
   const askProgramsOf = (root: EngineRoot) =>
     measureTime(
       async () =>
-        (await run.context.iac.programs?.(await placed({ ...root, ...nameRepository(run) }), run.signal)) ?? null,
+        (await run.context.iac.programs?.(await withState({ ...root, ...nameRepository(run) }), run.signal)) ?? null,
     )
   /** Errors: `HostProgramsRefused`. */
   const refuseEarlier = () =>
