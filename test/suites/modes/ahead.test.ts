@@ -40,16 +40,22 @@ async function outputsOf(uuid: string): Promise<string[]> {
   return rows.map(({ step }) => step)
 }
 
+/** The watched service, and a promise that resolves when its first `init` has ended. */
+function watchedUntilInit() {
+  const { iac, jobs } = watched(stack)
+  const ended = Promise.withResolvers<void>()
+  const run: IacClient['run'] = async (kind, body, options) => {
+    const result = await iac.run(kind, body, options)
+    if (kind === 'init') ended.resolve()
+    return result
+  }
+  return { iac: { ...iac, run }, jobs, initEnded: ended.promise }
+}
+
 describe('init beside the filter', () => {
   it('ends before the filter answers, runs once, and is shown after the answer', async () => {
-    const { iac, jobs } = watched(stack)
-    const ended = Promise.withResolvers<void>()
-    const run: IacClient['run'] = async (kind, body, options) => {
-      const result = await iac.run(kind, body, options)
-      if (kind === 'init') ended.resolve()
-      return result
-    }
-    const session = await firstRound(stack, filterWaits({}, { ...iac, run }, ended.promise))
+    const { iac, jobs, initEnded } = watchedUntilInit()
+    const session = await firstRound(stack, filterWaits({}, iac, initEnded))
     expect(session.statuses.at(-1)).toBe('completed')
     expect(jobs.filter(([kind]) => kind === 'init')).toHaveLength(1)
     const events = await eventsOf(session.uuid)
@@ -62,16 +68,10 @@ describe('init beside the filter', () => {
   })
 
   it('ends before the filter of a round about drift answers too', async () => {
-    const { iac, jobs } = watched(stack)
-    const ended = Promise.withResolvers<void>()
-    const run: IacClient['run'] = async (kind, body, options) => {
-      const result = await iac.run(kind, body, options)
-      if (kind === 'init') ended.resolve()
-      return result
-    }
+    const { iac, jobs, initEnded } = watchedUntilInit()
     const repo_uri = await driftedRepository(stack)
     const scripts = { task_complete: [takeOver('hello'), done('Took it over.')] }
-    const context = filterWaits(scripts, { ...iac, run }, ended.promise, driftScripts)
+    const context = filterWaits(scripts, iac, initEnded, driftScripts)
     const session = await firstRound(stack, context, { repo_uri, ...partial })
     expect(session.statuses.at(-1)).toBe('completed')
     expect(jobs.filter(([kind]) => kind === 'init')).toHaveLength(1)

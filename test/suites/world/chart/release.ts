@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readDefinitions } from '../../chart/definitions.ts'
 import { CHART, example, type Manifest, run } from '../../chart/rendered.ts'
-import { type Cluster, type Json, startCluster, TOKENS, until } from '../kubernetes/cluster.ts'
+import { type Cluster, kubeconfigOf, startCluster, until } from '../kubernetes/cluster.ts'
 
 export interface ChartCluster extends Cluster {
   /** What Helm answers; throws with its words when it fails. */
@@ -28,7 +28,7 @@ export async function startChartCluster(): Promise<ChartCluster> {
     await rm(folder, { recursive: true, force: true })
   }
   try {
-    await writeFile(kubeconfig, JSON.stringify(kubeconfigOf(cluster)))
+    await writeFile(kubeconfig, JSON.stringify(kubeconfigOf(cluster.url, cluster.ca)))
     for (const definition of await readDefinitions()) {
       await cluster.call('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition)
       const { group, versions, names } = definition.spec
@@ -47,18 +47,6 @@ export async function startChartCluster(): Promise<ChartCluster> {
   } catch (error) {
     await close()
     throw error
-  }
-}
-
-function kubeconfigOf({ url, ca }: Cluster): Json {
-  const cluster = { server: url, 'certificate-authority-data': Buffer.from(ca).toString('base64') }
-  return {
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name: 'world', cluster }],
-    users: [{ name: 'admin', user: { token: TOKENS.admin } }],
-    contexts: [{ name: 'world', context: { cluster: 'world', user: 'admin' } }],
-    'current-context': 'world',
   }
 }
 

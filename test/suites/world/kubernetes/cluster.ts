@@ -127,9 +127,14 @@ async function startApiServer(folder: string, etcd: string, port: number): Promi
   })
 }
 
-async function writeKubeconfig(folder: string, server: string, ca: string): Promise<void> {
+const writeKubeconfig = (folder: string, server: string, ca: string): Promise<void> =>
+  // JSON is YAML.
+  writeFile(join(folder, 'kubeconfig'), JSON.stringify(kubeconfigOf(server, ca)))
+
+/** Describes the cluster to clients, as its administrator. */
+export function kubeconfigOf(server: string, ca: string): Record<string, unknown> {
   const cluster = { server, 'certificate-authority-data': Buffer.from(ca).toString('base64') }
-  const config = {
+  return {
     apiVersion: 'v1',
     kind: 'Config',
     clusters: [{ name: 'world', cluster }],
@@ -137,8 +142,6 @@ async function writeKubeconfig(folder: string, server: string, ca: string): Prom
     contexts: [{ name: 'world', context: { cluster: 'world', user: 'admin' } }],
     'current-context': 'world',
   }
-  // JSON is YAML.
-  await writeFile(join(folder, 'kubeconfig'), JSON.stringify(config))
 }
 
 function startManager(folder: string): Promise<Service> {
